@@ -1,0 +1,21 @@
+# Third-party headers: found where the system has them, fetched where it has not.
+include(FetchContent)
+
+# tessera_find(<package> VERSION <least> TARGET <target> URL <archive> SHA256 <hash>)
+# makes <target> exist. Only its headers are used, so a fetched package is not built.
+function(tessera_find package)
+  cmake_parse_arguments(arg "" "VERSION;TARGET;URL;SHA256;INCLUDE" "" ${ARGN})
+  if(TARGET ${arg_TARGET})
+    return()
+  endif()
+  find_package(${package} ${arg_VERSION} QUIET GLOBAL)
+  if(TARGET ${arg_TARGET})
+    return()
+  endif()
+  message(STATUS "tessera: ${package} was not found here, fetching it")
+  FetchContent_Declare(${package} URL ${arg_URL} URL_HASH SHA256=${arg_SHA256} SOURCE_SUBDIR none)
+  FetchContent_MakeAvailable(${package})
+  string(TOLOWER ${package} lower)
+  add_library(${arg_TARGET} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${arg_TARGET} SYSTEM INTERFACE "${${lower}_SOURCE_DIR}/${arg_INCLUDE}")
+endfunction()

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// The macros of the library: all of them, ten at most.
+
+/// For small functions inside kernels, where a call that is not inlined costs a factor.
+#define TESSERA_INLINE __attribute__((always_inline))
+
+/// Functors and element access that device code calls.
+#if defined(__CUDACC__)
+#define TESSERA_DEVICE __host__ __device__
+#else
+#define TESSERA_DEVICE
+#endif
+
+/// 1 where there is a heap, exceptions and files; floors 0 to 8 never ask for them.
+#if __STDC_HOSTED__ && (defined(__unix__) || defined(__APPLE__) || defined(_WIN32))
+#define TESSERA_HOSTED 1
+#else
+#define TESSERA_HOSTED 0
+#endif
+
+/// 1 where the target has a fused multiply-add. It is a property of the target, and every kernel
+/// asks this one macro, so that reference and vector kernels round alike.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || \
+    defined(__CUDA_ARCH__) || defined(__riscv_flen)
+#define TESSERA_FMA 1
+#else
+#define TESSERA_FMA 0
+#endif
+
+/// 1 where vector kernels exist: the target has vector registers that xsimd knows. Device
+/// translation units leave them out.
+#if TESSERA_HOSTED && (defined(__x86_64__) || defined(__aarch64__))
+#define TESSERA_SIMD 1
+#else
+#define TESSERA_SIMD 0
+#endif
