@@ -36,3 +36,12 @@
 #else
 #define TESSERA_SIMD 0
 #endif
+
+/// One line in a struct of parameters names them, in the order in which they are visited:
+/// TESSERA_PARAMETERS(weight, bias)
+#define TESSERA_PARAMETERS(...)                                                                \
+  [[nodiscard]] constexpr auto members() { return ::tessera::detail::tie(__VA_ARGS__); }       \
+  [[nodiscard]] constexpr auto members() const { return ::tessera::detail::tie(__VA_ARGS__); } \
+  [[nodiscard]] static constexpr auto member_name(std::size_t index) -> ::tessera::name {      \
+    return ::tessera::detail::listed_name(#__VA_ARGS__, index);                                \
+  }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/config.hpp>
+
+#include <cstddef>
+
+/// Backends are policies: a tensor's type names one, and layers never do.
+namespace tessera {
+
+/// The definition of every operation: plain loops, usable in constant expressions.
+struct reference {};
+
+/// Vector kernels for the instruction set that a translation unit is compiled for, with the bits of
+/// `reference`; what has no vector kernel runs as `reference`.
+struct simd {
+  using fallback = reference;
+};
+
+/// What tensors use that name no backend: a property of the target, never of -march.
+#if TESSERA_SIMD
+using default_backend = simd;
+#else
+using default_backend = reference;
+#endif
+
+/// Alignment of storage in bytes: a constant of the target, so that a tensor has one layout in
+/// every translation unit of a program.
+#if TESSERA_HOSTED
+inline constexpr std::size_t storage_alignment = 64;
+#else
+inline constexpr std::size_t storage_alignment = alignof(std::max_align_t);
+#endif
+
+/// The largest temporary, in bytes, that the library puts on the stack by itself.
+#if TESSERA_HOSTED
+inline constexpr std::size_t stack_limit = 64 * 1024;
+#else
+inline constexpr std::size_t stack_limit = 1024;
+#endif
+
+template <class Backend>
+concept backend_with_fallback = requires { typename Backend::fallback; };
+
+/// The code that runs operation `Op` on `Backend`: the only hook of a backend.
+///
+/// A backend specializes kernel<Op, Backend> for the operations it has kernels for, or
+/// kernel<Op, Backend> for every Op; what it does not specialize runs on its `fallback`.
+template <class Op, class Backend> struct kernel;
+
+template <class Op, backend_with_fallback Backend>
+struct kernel<Op, Backend> : kernel<Op, typename Backend::fallback> {};
+
+}  // namespace tessera

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/contract.hpp>
+
+#include <cstdint>
+
+namespace tessera {
+
+/// A probability as part of a type, in millionths: dropout<0.2>. `at_run_time` is decided by the
+/// context of each call, so that one compiled model serves every value of an option.
+struct probability {
+  std::uint32_t millionths = 0;
+
+  constexpr probability() = default;
+  constexpr probability(double p) : millionths{static_cast<std::uint32_t>(p * 1e6 + 0.5)} {
+    require(p >= 0 && p < 1, "probability: from 0, and below 1");
+  }
+  [[nodiscard]] static constexpr auto run_time() -> probability {
+    auto p = probability{};
+    p.millionths = static_cast<std::uint32_t>(-1);
+    return p;
+  }
+  [[nodiscard]] constexpr auto is_run_time() const -> bool {
+    return millionths == static_cast<std::uint32_t>(-1);
+  }
+  [[nodiscard]] constexpr auto value() const -> double { return millionths / 1e6; }
+  friend constexpr auto operator==(probability, probability) -> bool = default;
+};
+
+inline constexpr auto at_run_time = probability::run_time();
+
+}  // namespace tessera

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/contract.hpp>
+#include <tessera/core/probability.hpp>
+#include <tessera/ops/lstm_cell.hpp>
+
+namespace tessera {
+
+/// What torch.nn.LSTM leaves to choose.
+struct lstm_options {
+  std::size_t layers = 1;
+  probability dropout = {};  ///< after every layer but the last, in training
+  bool bias = true;
+  std::size_t projection = 0;  ///< h = W_hr·(o·tanh(c)) with this many values, where not 0
+};
+
+/// One layer of long short-term memory over time, the first axis.
+///
+/// Shapes  x (time, ..., In) -> y (time, ..., Out), Out = Hidden or the projection; a step takes
+///         and gives one sample
+/// State   {h, c}, read as the start and left as the end; backward does not go through the start
+/// Cost    a step: 4·Hidden·(In + Out) multiply-adds; backward consumes the tape
+/// Errors  an input whose last extent is not In does not compile: tests/fail/lstm_wrong_input.cpp
+/// Source  torch.nn.LSTM: gates in the order input, forget, candidate, output, and two biases;
+///         reference values: tests/reference/lstm.py
+template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct lstm_layer {
+  static constexpr bool projected = Options.projection > 0;
+  static constexpr std::size_t out = projected ? Options.projection : Hidden;
+
+  template <class Storage> struct parameters {
+    matrix_in<Storage, shape<4 * Hidden, In>> weight_ih;
+    matrix_in<Storage, shape<4 * Hidden, static_cast<extent>(out)>> weight_hh;
+    [[no_unique_address]] tensor_if<Options.bias, Storage, shape<4 * Hidden>, 0> bias_ih;
+    [[no_unique_address]] tensor_if<Options.bias, Storage, shape<4 * Hidden>, 1> bias_hh;
+    [[no_unique_address]] matrix_if<projected, Storage, shape<static_cast<extent>(out), Hidden>, 2>
+        weight_hr;
+    TESSERA_PARAMETERS(weight_ih, weight_hh, bias_ih, bias_hh, weight_hr)
+  };
+  template <class X> struct state {
+    resized<X, out> h;
+    resized<X, Hidden> c;
+  };
+  template <class X> struct tape {
+    resized<X, 4 * Hidden> gates;
+    resized<X, Hidden> cells;
+    state<sample_of<X>> start;
+    [[no_unique_address]] detail::member_if<projected, resized<X, Hidden>> hidden;
+  };
+  template <class X, mode M> struct scratch {
+    using sample = typename detail::sample_in<X, M>::type;
+    using step_weights = detail::lstm_step_fn::packed<X, Hidden, out>;
+    using projection_weights = detail::affine_map_fn::packed<resized<X, Hidden>, out>;
+    static constexpr bool trains = M == mode::training;
+
+    [[no_unique_address]] detail::packed_in<M, step_weights> packed;
+    [[no_unique_address]] detail::member_if<projected, detail::packed_in<M, projection_weights>, 1>
+        packed_hr;
+    [[no_unique_address]] detail::member_if<projected, resized<sample, Hidden>, 2> hidden;
+    [[no_unique_address]] detail::member_if<trains, resized<sample, out>, 3> dh;
+    [[no_unique_address]] detail::member_if<trains, resized<sample, Hidden>, 4> dc;
+  };
+  template <class S> using expected_shape = with_last<S, In>;
+  template <class S> using output_shape = with_last<S, out>;
+  static constexpr auto backward_reads = reads::both;
+  static constexpr bool streams = true;
+
+  static constexpr void step(auto const& p, auto x, auto y, auto m) {
+    using gates_type = resized<kind_of<decltype(x)>, 4 * Hidden>;
+    auto const h = m.state.h.sized_like(x);
+    auto const c = m.state.c.sized_like(x);
+    auto const none = without_memory<gates_type>(x.actual.template as<shape_of<gates_type>>());
+    cell(p, x, as_const(h), as_const(c), none, c, y, m.scratch.hidden, m.scratch);
+    assign(h, as_const(y));
+  }
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    auto const time = x.template extent_of<0>();
+    if (time == 0) return;
+    prepare<backend_of<decltype(x)>>(p, m.scratch);
+    auto const sample = x[0];
+    auto const h = m.state.h.sized_like(sample);
+    auto const c = m.state.c.sized_like(sample);
+    if constexpr (m.training) m.tape.start = m.state;
+    for (auto t = std::size_t{0}; t < time; ++t) {
+      auto const h_before = t == 0 ? as_const(h) : as_const(y[t - 1]);
+      if constexpr (m.training) {
+        auto const cells = m.tape.cells.sized_like(x);
+        auto const c_before = t == 0 ? as_const(c) : as_const(cells[t - 1]);
+        cell(p, x[t], h_before, c_before, m.tape.gates.sized_like(x)[t], cells[t], y[t],
+             m.tape.hidden, m.scratch, x, t);
+      } else {
+        using gates_type = resized<kind_of<decltype(sample)>, 4 * Hidden>;
+        auto const none =
+            without_memory<gates_type>(sample.actual.template as<shape_of<gates_type>>());
+        cell(p, x[t], h_before, as_const(c), none, c, y[t], m.scratch.hidden, m.scratch);
+      }
+    }
+    assign(h, as_const(y[time - 1]));
+    if constexpr (m.training) assign(c, as_const(m.tape.cells.sized_like(x)[time - 1]));
+  }
+  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
+                                 auto m) {
+    using T = scalar_of<decltype(x)>;
+    auto const time = x.template extent_of<0>();
+    if (time == 0) return;
+    auto const gates = m.tape.gates.sized_like(x);  // (time, ..., 4·Hidden), then dgates
+    auto const cells = m.tape.cells.sized_like(x);  // (time, ..., Hidden)
+    auto const h_start = as_const(m.tape.start.h.sized_like(x[0]));
+    auto const c_start = as_const(m.tape.start.c.sized_like(x[0]));
+    auto const dh = m.scratch.dh.sized_like(x[0]);  // (..., Out)
+    auto const dc = m.scratch.dc.sized_like(x[0]);  // (..., Hidden)
+    assign(dc, T{0});
+    for (auto t = time; t-- > 0;) {
+      auto const c_before = t > 0 ? as_const(cells[t - 1]) : c_start;
+      auto const d =
+          t + 1 < time ? as_const(dh) : as_const(without_memory<kind_of<decltype(dh)>>(dh.actual));
+      if constexpr (projected) {
+        if (d.has_memory())
+          assign(dh, dy[t] + d);
+        else
+          assign(dh, dy[t]);
+        auto const hidden = m.tape.hidden.sized_like(x)[t];
+        auto const dhidden = m.scratch.hidden.sized_like(x[0]);
+        affine_map_input(p.weight_hr, as_const(dh), dhidden);
+        affine_map_parameters(as_const(hidden), as_const(dh), gradient.weight_hr.data(),
+                              static_cast<T*>(nullptr));
+        lstm_step_backward(gates[t], as_const(cells[t]), c_before, as_const(dhidden),
+                           as_const(without_memory<kind_of<decltype(dhidden)>>(dhidden.actual)),
+                           dc);
+      } else {
+        lstm_step_backward(gates[t], as_const(cells[t]), c_before, dy[t], d, dc);
+      }
+      if (t > 0) affine_map_input(p.weight_hh, as_const(gates[t]), dh);
+    }
+    auto const dgates = as_const(gates);
+    affine_map_input(p.weight_ih, dgates, dx);
+    affine_map_parameters(x, dgates, gradient.weight_ih.data(), data_or_null<T>(gradient.bias_ih));
+    for (auto t = std::size_t{0}; t < time; ++t)
+      affine_map_parameters(t == 0 ? h_start : as_const(y[t - 1]), dgates[t],
+                            gradient.weight_hh.data(), data_or_null<T>(gradient.bias_hh));
+  }
+  /// Every parameter from U(-1/sqrt(Hidden), 1/sqrt(Hidden)), in the order of the members.
+  static constexpr void initialize(auto& p, auto& generator) {
+    auto const bound = generator.reciprocal_root(Hidden);
+    for_each_parameter([&](name const&, auto& w) { generator.uniform(w, -bound, bound); }, p);
+  }
+  template <class S>
+  static constexpr std::size_t multiply_adds =
+      S::capacity / In * (4 * Hidden * (In + out) + (projected ? out * Hidden : 0));
+
+ private:
+  template <class Backend> static constexpr void prepare(auto const& p, auto& scratch) {
+    lstm_step.template prepare<Backend>(p, scratch.packed);
+    if constexpr (projected) affine_map.template prepare<Backend>(p.weight_hr, scratch.packed_hr);
+  }
+  /// One step, whose projection goes through `hidden`: a sample's, or that of sample t of x.
+  static constexpr void cell(auto const& p, auto x, auto h, auto c_before, auto gates, auto c,
+                             auto y, auto& hidden, auto& scratch, auto... sequence_and_time) {
+    if constexpr (projected) {
+      auto const between = [&] {
+        if constexpr (sizeof...(sequence_and_time) == 0)
+          return hidden.sized_like(x);
+        else
+          return [&](auto sequence, std::size_t t) {
+            return hidden.sized_like(sequence)[t];
+          }(sequence_and_time...);
+      }();
+      using T = scalar_of<decltype(x)>;
+      lstm_step(p, x, h, c_before, gates, c, between, scratch.packed);
+      affine_map(as_const(between), p.weight_hr, static_cast<T const*>(nullptr), y,
+                 scratch.packed_hr);
+    } else {
+      lstm_step(p, x, h, c_before, gates, c, y, scratch.packed);
+    }
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/policy.hpp>
+#include <tessera/tensor/tensor.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+/// The number of rows of the last axis.
+template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size_t {
+  return x.size() / last_of<shape_of<X>>;
+}
+
+/// kernel<affine_map_fn, Backend> has packed<T, Rows, In, Out>, what it makes of a weight for many
+/// rows, or nothing; prepare(weight, packed); and run(x, weight, bias, y, packed), where bias is a
+/// pointer or null.
+struct affine_map_fn {
+  template <class X, std::size_t Out>
+  using packed = typename kernel<affine_map_fn, backend_of<X>>::template packed<
+      scalar_of<X>, shape_of<X>::capacity / last_of<shape_of<X>>, last_of<shape_of<X>>, Out>;
+
+  template <class Backend> static constexpr void prepare(auto const& weight, auto& memory) {
+    kernel<affine_map_fn, Backend>::prepare(weight, memory);
+  }
+  constexpr void operator()(auto x, auto const& weight, auto const* bias, auto y,
+                            auto& memory) const {
+    kernel<affine_map_fn, backend_of<decltype(x)>>::run(x, weight, bias, y, memory);
+  }
+};
+
+/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx)
+struct affine_map_input_fn {
+  constexpr void operator()(auto const& weight, auto dy, auto dx) const {
+    kernel<affine_map_input_fn, backend_of<decltype(dy)>>::run(weight, dy, dx);
+  }
+};
+
+/// kernel<affine_map_parameters_fn, Backend>::run(x, dy, dweight, dbias), pointers or null
+struct affine_map_parameters_fn {
+  constexpr void operator()(auto x, auto dy, auto* dweight, auto* dbias) const {
+    kernel<affine_map_parameters_fn, backend_of<decltype(x)>>::run(x, dy, dweight, dbias);
+  }
+};
+
+}  // namespace detail
+
+/// y = b + x·Wᵀ for every row of x.
+///
+/// Shapes    x (..., In), weight (Out, In), bias (Out) or null -> y (..., Out)
+/// Cost      rows·In·Out multiply-adds
+/// Accuracy  starts from the bias and adds over In ascending, one fused multiply-add each, whatever
+///           the number of rows: error at most In·eps·sum|x·w|; without fma, twice that
+inline constexpr auto affine_map = detail::affine_map_fn{};
+
+/// dx = dy·W, adding over Out ascending from zero.
+inline constexpr auto affine_map_input = detail::affine_map_input_fn{};
+
+/// dW += dyᵀ·x and db += the rows of dy, adding over the rows ascending to what is there. What has
+/// no memory is not computed.
+inline constexpr auto affine_map_parameters = detail::affine_map_parameters_fn{};
+
+}  // namespace tessera
+
+#include <tessera/ops/reference/affine_map.hpp>  // IWYU pragma: keep

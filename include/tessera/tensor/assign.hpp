@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/error.hpp>
+#include <tessera/tensor/elementwise.hpp>
+#include <tessera/tensor/slicing.hpp>
+
+#if TESSERA_HOSTED
+#include <new>
+#endif
+
+namespace tessera {
+
+namespace detail {
+
+/// y = e for a tree whose temporaries are computed: one pass over the rows of y.
+struct assign_fn {};
+
+/// Visits the leading indices of a shape in order.
+template <class S> constexpr void for_each_row(actual_extents<S> const& actual, auto&& f) {
+  auto index = leading_index<S::rank>{};
+  if constexpr (S::rank <= 1) {
+    f(index);
+  } else {
+    if (actual.size() == 0) return;
+    for (;;) {
+      f(index);
+      auto a = S::rank - 1;
+      for (;;) {
+        if (a-- == 0) return;
+        if (++index[a] < actual[a]) break;
+        index[a] = 0;
+      }
+    }
+  }
+}
+
+template <class S>
+[[nodiscard]] constexpr auto row_length(actual_extents<S> const& actual) -> std::size_t {
+  if constexpr (S::rank == 0)
+    return 1;
+  else
+    return actual[S::rank - 1];
+}
+
+/// True where both sides are single runs of elements in the same order.
+template <class Y, class E>
+inline constexpr bool one_run =
+    contiguous<Y> && E::flat && (shape_of<E>::rank == 0 || std::same_as<shape_of<E>, shape_of<Y>>);
+
+/// Where a row of y is written.
+template <class Y>
+[[nodiscard]] constexpr auto destination_row(Y const& y,
+                                             leading_index<shape_of<Y>::rank> const& index) {
+  using T = typename Y::scalar_type;
+  using S = shape_of<Y>;
+  if constexpr (contiguous<Y>)
+    return node::leaf<T, S, backend_of<Y>>{{}, y.memory, y.actual}.row(index);
+  else
+    return node::strided_leaf<T, S, backend_of<Y>, unit_last<Y>>{{}, y.memory, y.actual, y.strides}
+        .row(index);
+}
+
+template <class Y, class E> constexpr void check_extents(Y const& y, E const& e) {
+  using S = shape_of<E>;
+  if constexpr (S::bounded > 0) {
+    auto const from = e.extents();
+    for (auto a = std::size_t{0}; a < S::rank; ++a)
+      if (is_bounded(S::extents[a]))
+        require(from[a] == y.actual[a + shape_of<Y>::rank - S::rank],
+                "assign: the two sides differ in a bounded extent");
+  }
+}
+
+}  // namespace detail
+
+template <> struct kernel<detail::assign_fn, reference> {
+  template <class Y, class E> static constexpr void run(Y y, E const& e) {
+    if constexpr (detail::one_run<Y, E>) {
+      auto const row = node::detail::operand_flat_row<shape_of<Y>>(e);
+      auto const n = y.size();
+      for (auto i = std::size_t{0}; i < n; ++i) one::store(y.memory + i, row.get(one{}, i));
+    } else {
+      auto const n = detail::row_length(y.actual);
+      detail::for_each_row(y.actual, [&](auto const& index) {
+        auto const from = node::detail::operand_row<shape_of<Y>>(e, index);
+        auto const to = detail::destination_row(y, index);
+        for (auto i = std::size_t{0}; i < n; ++i)
+          one::store(to.data + static_cast<std::ptrdiff_t>(i) * node::stride_of(to),
+                     from.get(one{}, i));
+      });
+    }
+  }
+};
+
+namespace detail {
+
+template <class Y, class E> constexpr void assign_pass(Y y, E const& e) {
+  kernel<assign_fn, backend_of<Y>>::run(y, e);
+}
+
+/// A tensor for a result that may not be written in place, on the stack or, above stack_limit, on
+/// the heap of a hosted program.
+template <class X> constexpr void with_temporary(auto&& f) {
+  if constexpr (sizeof(X) <= stack_limit) {
+    auto temporary = X{};
+    f(temporary);
+  } else {
+#if TESSERA_HOSTED
+    struct owner {
+      X* x = new X;
+      owner() = default;
+      owner(owner const&) = delete;
+      auto operator=(owner const&) -> owner& = delete;
+      constexpr ~owner() { delete x; }
+    } temporary;
+    f(*temporary.x);
+#else
+    broken_contract("assign: the two sides overlap, and a copy does not fit on the stack");
+#endif
+  }
+}
+
+template <class Y, class E> constexpr void run_assignment(Y y, E& e) {
+  using T = std::remove_const_t<typename Y::scalar_type>;
+  using X = tensor<T, shape_of<Y>, backend_of<Y>>;
+  auto const target = [&] {
+    if constexpr (contiguous<Y>) {
+      return written{y.memory, y.memory + y.size()};
+    } else {
+      auto last = std::ptrdiff_t{0};
+      for (auto a = std::size_t{0}; a < shape_of<Y>::rank; ++a)
+        last += static_cast<std::ptrdiff_t>(y.actual[a] - 1) * y.strides[a];
+      return written{y.memory, y.memory + last + 1};
+    }
+  }();
+  auto const through_temporary = [&](auto&& compute) {
+    with_temporary<X>([&](X& temporary) {
+      auto const to = view<T, shape_of<Y>, backend_of<Y>>{temporary.data(), y.actual};
+      compute(to);
+      assign_pass(y, node::leaf<T, shape_of<Y>, backend_of<Y>>{{}, to.memory, to.actual});
+    });
+  };
+  constexpr auto whole =
+      node::is_result<E> && std::same_as<shape_of<E>, shape_of<Y>> && std::same_as<scalar_of<E>, T>;
+  if constexpr (whole) {  // computed where it goes
+    e.compute_args();
+    if constexpr (contiguous<Y>) {
+      if (not e.operands_conflict(target)) return e.compute_to(y);
+    }
+    through_temporary([&](auto to) { e.compute_to(to); });
+  } else {
+    e.compute();
+    if (e.template conflicts<std::conditional_t<contiguous<Y>, shape_of<Y>, nothing>>(target))
+      through_temporary([&](auto to) { assign_pass(to, e); });
+    else
+      assign_pass(y, e);
+  }
+}
+
+template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
+  using T = std::remove_const_t<typename Y::scalar_type>;
+  using node_type = node_of<compute_of<T>, E const&>;
+  using S = shape_of<node_type>;
+  static_assert(error::shapes_match<
+                    error::in<Y>, error::expected<shape_of<Y>>,
+                    error::got<std::conditional_t<broadcasts_to<S, shape_of<Y>>, shape_of<Y>, S>>>,
+                "assign: the right side has another shape");
+  static_assert(
+      std::same_as<scalar_of<node_type>, T> || std::same_as<scalar_of<node_type>, compute_of<T>>,
+      "assign: the right side has another scalar type; cast<T>(x) converts");
+  if constexpr (broadcasts_to<S, shape_of<Y>>) {  // one mistake, one message
+    auto n = as_node<compute_of<T>>(e);
+    check_extents(y, n);
+    if constexpr (std::is_empty_v<typename node_type::temporaries>) {
+      run_assignment(y, n);
+    } else {
+      constexpr auto bytes = node::bytes_of_temporaries<node_type>(node::is_result<node_type> &&
+                                                                   std::same_as<S, shape_of<Y>>);
+      static_assert(error::holds<bytes <= stack_limit, std::integral_constant<std::size_t, bytes>>,
+                    "assign: the temporaries of this expression are too large for the stack; "
+                    "assign its products and reductions to tensors of their own");
+      if constexpr (node::is_result<node_type> && std::same_as<S, shape_of<Y>>) {
+        auto memory = node::argument_temporaries<node_type>{};
+        n.bind_args(memory);
+        run_assignment(y, n);
+      } else {
+        auto memory = typename node_type::temporaries{};
+        n.bind(memory);
+        run_assignment(y, n);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
+constexpr void node::value_of::compute(auto y, auto const& e) {
+  tessera::detail::assign_pass(y, e);
+}
+
+/// y = e, for a view that has a name.
+template <tensor_like Y, operand E> constexpr void assign(Y y, E const& e) {
+  detail::assign_to(y, e);
+}
+
+template <class T, class S, class B>
+template <operand E>
+constexpr void view<T, S, B>::operator+=(E const& e) const {
+  detail::assign_to(*this, *this + e);
+}
+template <class T, class S, class B>
+template <operand E>
+constexpr void view<T, S, B>::operator-=(E const& e) const {
+  detail::assign_to(*this, *this - e);
+}
+template <class T, class S, class B>
+template <operand E>
+constexpr void view<T, S, B>::operator*=(E const& e) const {
+  detail::assign_to(*this, *this * e);
+}
+template <class T, class S, class B>
+template <operand E>
+constexpr void view<T, S, B>::operator/=(E const& e) const {
+  detail::assign_to(*this, *this / e);
+}
+template <class T, class S, class B, bool U>
+template <operand E>
+constexpr void strided_view<T, S, B, U>::operator+=(E const& e) const {
+  detail::assign_to(*this, *this + e);
+}
+template <class T, class S, class B, bool U>
+template <operand E>
+constexpr void strided_view<T, S, B, U>::operator-=(E const& e) const {
+  detail::assign_to(*this, *this - e);
+}
+template <class T, class S, class B, bool U>
+template <operand E>
+constexpr void strided_view<T, S, B, U>::operator*=(E const& e) const {
+  detail::assign_to(*this, *this * e);
+}
+template <class T, class S, class B, bool U>
+template <operand E>
+constexpr void strided_view<T, S, B, U>::operator/=(E const& e) const {
+  detail::assign_to(*this, *this / e);
+}
+
+/// The value of an expression, as a tensor.
+template <expression E>
+  requires fixed_shape<shape_of<E>>
+[[nodiscard]] constexpr auto evaluate(E const& e) -> tensor<
+    scalar_of<E>, shape_of<E>,
+    std::conditional_t<std::same_as<backend_of<E>, any_backend>, default_backend, backend_of<E>>> {
+  return e;
+}
+
+}  // namespace tessera

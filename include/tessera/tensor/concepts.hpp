@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/shape/algebra.hpp>
+
+#include <type_traits>
+
+/// What tensors are asked: the first header of this floor to read.
+namespace tessera {
+
+template <class X>
+using scalar_of = std::remove_const_t<typename std::remove_cvref_t<X>::scalar_type>;
+template <class X> using shape_of = typename std::remove_cvref_t<X>::shape_type;
+template <class X> using backend_of = typename std::remove_cvref_t<X>::backend_type;
+
+namespace node {
+struct base {};
+}  // namespace node
+
+/// An expression: a tree of operations that computes when it is assigned.
+template <class E>
+concept expression = std::derived_from<std::remove_cvref_t<E>, node::base>;
+
+/// A tensor, or a view of one: memory with a shape.
+template <class X>
+concept tensor_like = not expression<X> && requires(std::remove_cvref_t<X> const& x) {
+  requires shape_like<shape_of<X>>;
+  typename std::remove_cvref_t<X>::scalar_type;
+  typename backend_of<X>;
+  x.data();
+};
+
+/// A tensor whose elements lie one after another at its actual extents.
+template <class X>
+concept contiguous = tensor_like<X> && std::remove_cvref_t<X>::is_contiguous;
+
+/// A tensor that owns its elements.
+template <class X>
+concept owning = tensor_like<X> && std::remove_cvref_t<X>::is_owning;
+
+/// A plain number; in an expression it takes the scalar type of what it is combined with.
+template <class E>
+concept number = std::is_arithmetic_v<std::remove_cvref_t<E>>;
+
+/// What the operators of expressions take.
+template <class E>
+concept array_operand = expression<E> || tensor_like<E>;
+template <class E>
+concept operand = array_operand<E> || number<E>;
+
+}  // namespace tessera

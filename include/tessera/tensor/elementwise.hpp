@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/error.hpp>
+#include <tessera/tensor/node.hpp>
+#include <tessera/tensor/operation.hpp>
+
+/// Elementwise functions of tensors, views, expressions and plain numbers: each builds a node.
+///
+/// Shapes    operands broadcast by NumPy's rule; a bounded extent agrees with the same bound
+/// Cost      nothing until the expression is assigned; then one pass over memory
+/// Accuracy  that of tessera::lane, core/elementary.hpp; the same bits on every host backend
+/// Errors    shapes that do not broadcast, scalar types that differ: tests/fail/expression_*.cpp
+namespace tessera {
+
+namespace detail {
+
+template <class F, class... Nodes> [[nodiscard]] constexpr auto make_map(Nodes const&... nodes) {
+  return node::map<F, Nodes...>{{}, hana::basic_tuple<Nodes...>{nodes...}};
+}
+
+template <class A, class B>
+concept builds = operand<A> && operand<B> && (array_operand<A> || array_operand<B>);
+
+template <class A> struct operand_shape {
+  using type = shape<>;
+};
+template <array_operand A> struct operand_shape<A> {
+  using type = shape_of<A>;
+};
+template <class A> using shape_of_operand = typename operand_shape<A>::type;
+
+template <class F, class A, class B> [[nodiscard]] constexpr auto binary(A&& a, B&& b) {
+  using T = scalar_among<A, B>;
+  using S = shape_of_operand<A>;
+  using R = shape_of_operand<B>;
+  static_assert(error::holds<broadcasts_with<S, R>, S, R>,
+                "expression: the shapes of the operands do not broadcast");
+  if constexpr (broadcasts_with<S, R>)
+    return make_map<F>(as_node<T>(std::forward<A>(a)), as_node<T>(std::forward<B>(b)));
+  else
+    return as_node<T>(std::forward<A>(a));
+}
+template <class F, class A> [[nodiscard]] constexpr auto unary(A&& a) {
+  return make_map<F>(as_node<scalar_among<A>>(std::forward<A>(a)));
+}
+
+}  // namespace detail
+
+// clang-format off
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator+(A&& a, B&& b) { return detail::binary<op::add>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator-(A&& a, B&& b) { return detail::binary<op::subtract>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator*(A&& a, B&& b) { return detail::binary<op::multiply>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator/(A&& a, B&& b) { return detail::binary<op::divide>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator<(A&& a, B&& b) { return detail::binary<op::less>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator>(A&& a, B&& b) { return detail::binary<op::less>(std::forward<B>(b), std::forward<A>(a)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator<=(A&& a, B&& b) { return detail::binary<op::less_equal>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator>=(A&& a, B&& b) { return detail::binary<op::less_equal>(std::forward<B>(b), std::forward<A>(a)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator==(A&& a, B&& b) { return detail::binary<op::equal>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator!=(A&& a, B&& b) { return detail::binary<op::not_equal>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator&&(A&& a, B&& b) { return detail::binary<op::both>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator||(A&& a, B&& b) { return detail::binary<op::either>(std::forward<A>(a), std::forward<B>(b)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto operator-(A&& a) { return detail::unary<op::negate>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto operator!(A&& a) { return detail::unary<op::inverse>(std::forward<A>(a)); }
+
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto min(A&& a, B&& b) { return detail::binary<op::minimum>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto max(A&& a, B&& b) { return detail::binary<op::maximum>(std::forward<A>(a), std::forward<B>(b)); }
+template <class A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto pow(A&& a, B&& b) { return detail::binary<op::power>(std::forward<A>(a), std::forward<B>(b)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto abs(A&& a) { return detail::unary<op::absolute>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto sqrt(A&& a) { return detail::unary<op::square_root>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto rsqrt(A&& a) { return detail::unary<op::reciprocal_root>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto exp(A&& a) { return detail::unary<op::exponential>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto expm1(A&& a) { return detail::unary<op::exponential_minus_one>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto log(A&& a) { return detail::unary<op::logarithm>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto log1p(A&& a) { return detail::unary<op::logarithm_plus_one>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto tanh(A&& a) { return detail::unary<op::hyperbolic_tangent>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto sigmoid(A&& a) { return detail::unary<op::logistic>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto relu(A&& a) { return detail::unary<op::rectifier>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto silu(A&& a) { return detail::unary<op::swish>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto gelu(A&& a) { return detail::unary<op::gaussian_unit>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto gelu_tanh(A&& a) { return detail::unary<op::gaussian_unit_by_tanh>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto softplus(A&& a) { return detail::unary<op::soft_rectifier>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto erf(A&& a) { return detail::unary<op::error_integral>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto sin(A&& a) { return detail::unary<op::sine>(std::forward<A>(a)); }
+template <array_operand A>
+[[nodiscard]] constexpr auto cos(A&& a) { return detail::unary<op::cosine>(std::forward<A>(a)); }
+// clang-format on
+
+/// a * a, with a read once.
+template <array_operand A> [[nodiscard]] constexpr auto square(A&& a) {
+  return detail::unary<op::squared>(std::forward<A>(a));
+}
+/// The number in [low, high] nearest to a.
+template <array_operand A, operand Low, operand High>
+[[nodiscard]] constexpr auto clamp(A&& a, Low&& low, High&& high) {
+  using T = detail::scalar_among<A>;
+  return detail::make_map<op::clamped>(detail::as_node<T>(std::forward<A>(a)),
+                                       detail::as_node<T>(std::forward<Low>(low)),
+                                       detail::as_node<T>(std::forward<High>(high)));
+}
+/// a where the condition holds, else b.
+template <array_operand Condition, operand A, operand B>
+[[nodiscard]] constexpr auto where(Condition&& condition, A&& a, B&& b) {
+  using T = detail::scalar_among<A, B, tensor<float, shape<>>>;
+  return detail::make_map<op::choose>(detail::as_node<bool>(std::forward<Condition>(condition)),
+                                      detail::as_node<T>(std::forward<A>(a)),
+                                      detail::as_node<T>(std::forward<B>(b)));
+}
+/// The elements as another scalar type.
+template <class To, array_operand A> [[nodiscard]] constexpr auto cast(A&& a) {
+  return detail::unary<op::converted<To>>(std::forward<A>(a));
+}
+
+}  // namespace tessera

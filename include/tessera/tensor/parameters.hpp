@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/name.hpp>
+#include <tessera/tensor/tensor.hpp>
+
+#include <boost/hana/at.hpp>
+#include <boost/hana/basic_tuple.hpp>
+#include <boost/hana/tuple.hpp>
+
+#include <utility>
+
+/// Structs of parameters: one description, many uses.
+///
+/// A layer writes parameters<Storage> once, each member as tensor_in<Storage, shape<...>> (or
+/// matrix_in, where it is the matrix of an affine map), and names them by TESSERA_PARAMETERS. The
+/// storage decides what the members are.
+namespace tessera {
+
+namespace hana = boost::hana;
+
+/// Values: the parameters of a model, its gradient, the moments of an optimizer.
+template <class T, class Backend = default_backend> struct owned {
+  template <class S> using tensor_type = tensor<T, S, Backend>;
+  template <class S> using matrix_type = tensor<T, S, Backend>;
+};
+/// Memory of another owner: a mapped file, flash, a device buffer. A view without memory is a
+/// parameter that is not wanted: the gradient of a frozen one.
+template <class T, class Backend = default_backend> struct viewed {
+  template <class S> using tensor_type = view<T, S, Backend>;
+  template <class S> using matrix_type = view<T, S, Backend>;
+};
+/// Sizes only: a struct of as many bytes as there are parameters.
+struct counted {
+  template <class S> struct tensor_type {
+    char one_byte_each[S::capacity];
+  };
+  template <class S> using matrix_type = tensor_type<S>;
+};
+
+template <class Storage, class S> using tensor_in = typename Storage::template tensor_type<S>;
+template <class Storage, class S> using matrix_in = typename Storage::template matrix_type<S>;
+
+/// A parameter that the options of a layer leave out; the tag keeps two of them apart.
+template <int Tag> struct absent {};
+template <bool Wanted, class Storage, class S, int Tag>
+using tensor_if = std::conditional_t<Wanted, tensor_in<Storage, S>, absent<Tag>>;
+template <bool Wanted, class Storage, class S, int Tag>
+using matrix_if = std::conditional_t<Wanted, matrix_in<Storage, S>, absent<Tag>>;
+
+/// The memory of a parameter, or nullptr where it is absent.
+template <class T, class M> [[nodiscard]] constexpr auto data_or_null(M& member) {
+  if constexpr (requires { member.data(); })
+    return member.data();
+  else
+    return static_cast<T*>(nullptr);
+}
+
+namespace detail {
+
+template <class... M> [[nodiscard]] constexpr auto tie(M&... members) {
+  return hana::basic_tuple<M*...>{&members...};
+}
+
+/// Item `index` of "weight, bias": what # makes of the arguments of a macro.
+[[nodiscard]] constexpr auto listed_name(char const* list, std::size_t index) -> name {
+  auto result = name{};
+  for (; *list != '\0'; ++list) {
+    if (*list == ',')
+      --index;
+    else if (index == 0 && *list != ' ')
+      result.add(*list);
+    if (index == static_cast<std::size_t>(-1)) break;
+  }
+  return result;
+}
+
+template <class P>
+concept has_members = requires(P& p) { p.members(); };
+/// Structs that visit themselves, with names that no macro line can give.
+template <class P, class F>
+concept visits_itself = requires(P& p, F f) { std::remove_const_t<P>::visit(f, p); };
+
+template <class P> inline constexpr std::size_t tuple_size = 0;
+template <class... M> inline constexpr std::size_t tuple_size<hana::tuple<M...>> = sizeof...(M);
+template <class... M>
+inline constexpr std::size_t tuple_size<hana::basic_tuple<M...>> = sizeof...(M);
+
+template <class F, class First, class... Rest>
+constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... rest) {
+  using P = std::remove_const_t<First>;
+  if constexpr (requires { typename P::shape_type; }) {
+    f(path, first, rest...);
+  } else if constexpr (std::is_empty_v<P>) {
+  } else if constexpr (std::is_array_v<P>) {
+    for (auto i = std::size_t{0}; i < std::extent_v<P>; ++i)
+      visit_parameters(f, path / i, first[i], rest[i]...);
+  } else if constexpr (tuple_size<P> > 0) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (
+          [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+            visit_parameters(f, path / J, hana::at_c<J>(first), hana::at_c<J>(rest)...);
+          }(std::integral_constant<std::size_t, I>{}),
+          ...);
+    }(std::make_index_sequence<tuple_size<P>>{});
+  } else if constexpr (has_members<P>) {
+    auto const of_first = first.members();
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (
+          [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+            visit_parameters(f, path / P::member_name(J), *hana::at_c<J>(of_first),
+                             *hana::at_c<J>(rest.members())...);
+          }(std::integral_constant<std::size_t, I>{}),
+          ...);
+    }(std::make_index_sequence<tuple_size<std::remove_cvref_t<decltype(of_first)>>>{});
+  } else {
+    auto const inner = [&](name const& part, auto& one, auto&... others) {
+      visit_parameters(f, path / part, one, others...);
+    };
+    P::visit(inner, first, rest...);
+  }
+}
+
+}  // namespace detail
+
+/// Calls f(path, tensor, ...) for every parameter, in order, by the name that PyTorch gives it, as
+/// "0.weight_ih_l0". Further structs of the same layers (gradient, moments) are visited alongside.
+///
+/// Cost  no heap; a call for each tensor
+template <class F, class P, class... More>
+constexpr void for_each_parameter(F&& f, P& p, More&... more) {
+  detail::visit_parameters(f, name{}, p, more...);
+}
+
+}  // namespace tessera
