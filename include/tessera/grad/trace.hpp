@@ -50,6 +50,8 @@ template <class F, class... Places> struct map_place {
   hana::basic_tuple<Places...> places;
 };
 
+template <class F, class... Rows>
+[[nodiscard]] constexpr auto place_of(node::map_row<F, Rows...> const& row);
 template <class Row> [[nodiscard]] constexpr auto place_of(Row const& row) { return row; }
 template <class Row, class T>
 [[nodiscard]] constexpr auto place_of(node::repeated_row<Row, T> const& row) {
@@ -66,6 +68,11 @@ template <class F, class... Rows>
 }
 
 // -- pull: adds d times the slope to the places ---------------------------------------------------
+
+template <class F, class... Rows, class... Places, class L, class V>
+TESSERA_INLINE constexpr void pull(node::map_row<F, Rows...> const& row,
+                                   map_place<F, Places...>& place, L lanes, std::size_t i,
+                                   auto const& traced, V d);
 
 template <class T, bool Wanted, class L, class V>
 TESSERA_INLINE constexpr void pull(auto const&, node::contiguous_row<T, Wanted>& place, L lanes,
@@ -117,6 +124,8 @@ TESSERA_INLINE constexpr void pull(node::map_row<F, Rows...> const& row,
 // -- flush: at the end of a row, what its sums collected ------------------------------------------
 
 constexpr void flush(auto const&, auto&) {}
+template <class F, class... Rows, class... Places>
+constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places...>& place);
 template <class Row, class T, class Place>
 constexpr void flush(node::repeated_row<Row, T> const& row, summed_place<Place, T>& place) {
   pull(row.row, place.place, one{}, 0, trace(row.row, one{}, 0), place.sum);
@@ -175,9 +184,22 @@ constexpr void pull_elements(E const& e, Place const& to, D const& d) {
   kernel<tessera::detail::pull_fn, backend_of<E>>::run(actual_extents<S>(e.extents()), e, to, d);
 }
 
+/// The operands of an operation, by reference.
+template <class... A> struct operands {
+  hana::basic_tuple<A const*...> at;
+  constexpr explicit operands(A const&... a) : at{&a...} {}
+  template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
+    return *hana::at_c<I>(at);
+  }
+};
+
 // -- reverse: the operations that are computed before the row pass, last one first ----------------
 
 template <class E, class Place> constexpr void reverse(E const&, Place const&) {}
+template <class A, class B, class S, bool U>
+constexpr void reverse(node::arranged<A, S, U> const& e, node::arranged<B, S, U> const& place);
+template <class Op, class... A, class... B>
+constexpr void reverse(node::result<Op, A...> const& e, node::result<Op, B...> const& place);
 
 template <class F, class... A, class... B>
 constexpr void reverse(node::map<F, A...> const& e, node::map<F, B...> const& place) {
@@ -193,8 +215,9 @@ constexpr void reverse(node::arranged<A, S, U> const& e, node::arranged<B, S, U>
 template <class Op, class... A, class... B>
 constexpr void reverse(node::result<Op, A...> const& e, node::result<Op, B...> const& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    Op::pull(e.as_leaf(), place.as_leaf(), hana::basic_tuple<A const*...>{&e.template arg<I>()...},
-             hana::basic_tuple<B const*...>{&place.template arg<I>()...});
+    // Found beside Op, in namespace node: what an operation is worth to its operands.
+    pull_operation(Op{}, e.as_leaf(), place.as_leaf(), operands<A...>{e.template arg<I>()...},
+                   operands<B...>{place.template arg<I>()...});
     constexpr auto last = sizeof...(A) - 1;
     (reverse(e.template arg<last - I>(), place.template arg<last - I>()), ...);
   }(std::index_sequence_for<A...>{});
@@ -203,6 +226,8 @@ constexpr void reverse(node::result<Op, A...> const& e, node::result<Op, B...> c
 // -- clear: the memory of the derivatives, before anything is added -------------------------------
 
 template <class E> constexpr void clear(E const&) {}
+template <class A, class S, bool U> constexpr void clear(node::arranged<A, S, U> const& place);
+template <class Op, class... A> constexpr void clear(node::result<Op, A...> const& place);
 template <class F, class... A> constexpr void clear(node::map<F, A...> const& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (clear(place.template arg<I>()), ...);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/simd/pack.hpp>
+
+namespace tessera {
+
+/// How a row is read and written a vector at a time: the vector counterpart of `one`.
+template <class T> struct whole {
+  using scalar_type = T;
+  static constexpr std::size_t width = lane::pack<T>::width;
+  [[nodiscard]] static constexpr auto count() -> std::size_t { return width; }
+
+  template <class U> [[nodiscard]] TESSERA_INLINE static auto load(U const* p) {
+    if constexpr (std::same_as<U, bool>)
+      return lane::mask<T>::load(p);
+    else
+      return lane::load(p);
+  }
+  template <class U, class V> TESSERA_INLINE static void store(U* p, V v) { lane::store(p, v); }
+  [[nodiscard]] TESSERA_INLINE static auto splat(T v) { return lane::pack<T>(v); }
+  [[nodiscard]] TESSERA_INLINE static auto splat(bool v) { return lane::mask<T>(v); }
+  template <class U>
+  [[nodiscard]] TESSERA_INLINE static auto gather(U const* p, std::ptrdiff_t stride) {
+    return gather_first(p, stride, width);
+  }
+  template <class U>
+  [[nodiscard]] TESSERA_INLINE static auto gather_first(U const* p, std::ptrdiff_t stride,
+                                                        std::size_t n) {
+    U buffer[width] = {};
+    for (auto k = std::size_t{0}; k < n; ++k)
+      buffer[k] = p[static_cast<std::ptrdiff_t>(k) * stride];
+    return load(buffer);
+  }
+  [[nodiscard]] TESSERA_INLINE static auto at(lane::pack<T> v, std::size_t k) -> T {
+    T buffer[width];
+    lane::store(buffer, v);
+    return buffer[k];
+  }
+};
+
+/// The first n lanes of a vector: the tail of a row. Nothing beyond it is touched.
+template <class T> struct first {
+  using scalar_type = T;
+  static constexpr std::size_t width = lane::pack<T>::width;
+  std::size_t n;
+  [[nodiscard]] constexpr auto count() const -> std::size_t { return n; }
+
+  template <class U> [[nodiscard]] TESSERA_INLINE auto load(U const* p) const {
+    if constexpr (std::same_as<U, bool>)
+      return lane::mask<T>::load_first(p, n);
+    else
+      return lane::load_first(p, n);
+  }
+  template <class U, class V> TESSERA_INLINE void store(U* p, V v) const {
+    lane::store_first(p, v, n);
+  }
+  [[nodiscard]] TESSERA_INLINE static auto splat(T v) { return lane::pack<T>(v); }
+  [[nodiscard]] TESSERA_INLINE static auto splat(bool v) { return lane::mask<T>(v); }
+  template <class U>
+  [[nodiscard]] TESSERA_INLINE auto gather(U const* p, std::ptrdiff_t stride) const {
+    return whole<T>::gather_first(p, stride, n);
+  }
+  [[nodiscard]] TESSERA_INLINE static auto at(lane::pack<T> v, std::size_t k) -> T {
+    return whole<T>::at(v, k);
+  }
+};
+
+/// Calls f(lanes, i) for the whole vectors of n elements, and once more for what is left.
+template <class T, class F> TESSERA_INLINE inline void for_each_vector(std::size_t n, F&& f) {
+  constexpr auto width = whole<T>::width;
+  auto i = std::size_t{0};
+  for (; i + width <= n; i += width) f(whole<T>{}, i);
+  if (i < n) f(first<T>{n - i}, i);
+}
+
+}  // namespace tessera

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/grad/trace.hpp>
+#include <tessera/tensor/reduction.hpp>
+
+/// The derivatives of reductions.
+namespace tessera::node {
+
+namespace detail {
+
+/// The elements that reach the extremum share its slope equally, as torch.amax.
+template <std::ptrdiff_t... Axes, class E>
+constexpr void pull_extremum(E const& e, auto const& to, auto const& value, auto const& slope) {
+  using S = shape_of<E>;
+  static_assert(S::rank > 0, "max: a number has no axis");
+  using axes = tessera::detail::reduction_axes<S, Axes...>;
+  using T = scalar_of<decltype(value)>;
+  auto const n = tessera::detail::row_length(actual_extents<S>(e.extents()));
+  auto const extents = e.extents().full();
+  auto index = leading_index<S::rank>{};
+  tessera::detail::for_each_index<axes::kept>(extents, index, [&] {
+    auto const columns = axes::along_row ? std::size_t{1} : n;
+    for (auto column = std::size_t{0}; column < columns; ++column) {
+      auto const first = axes::along_row ? std::size_t{0} : column;
+      auto const last = axes::along_row ? n : column + 1;
+      auto const visit = [&](auto const& f) {
+        tessera::detail::for_each_index<(axes::outer | axes::trailing)>(extents, index, [&] {
+          auto const row = e.row(index);
+          auto const best = operand_row<S>(value, index);
+          for (auto i = first; i < last; ++i)
+            if (row.get(one{}, i) == best.get(one{}, i)) f(row, i);
+        });
+      };
+      auto count = T{0};
+      visit([&](auto const&, std::size_t) { count += 1; });
+      visit([&](auto const& row, std::size_t i) {
+        auto place = grad::place_of(operand_row<S>(to, index));
+        auto const d = operand_row<S>(slope, index).get(one{}, i) / count;
+        grad::pull(row, place, one{}, i, grad::trace(row, one{}, i), d);
+        grad::flush(row, place);
+      });
+    }
+  });
+}
+
+}  // namespace detail
+
+/// Of a sum, every element gets the whole slope.
+template <class Join, bool Keep, std::ptrdiff_t... Axes, class E, class Place>
+constexpr void pull_operation(reduction<Join, Keep, Axes...>, auto const& value, auto const& slope,
+                              grad::operands<E> const& of, grad::operands<Place> const& places) {
+  using kept = reduced<shape_of<E>, true, Axes...>;
+  auto const& e = of.template get<0>();
+  auto const actual = tessera::detail::reduced_extents<shape_of<E>, true, Axes...>(e.extents());
+  auto const as_kept = [&](auto const& x) {
+    return leaf<scalar_of<decltype(x)> const, kept, backend_of<E>>{{}, x.memory, actual};
+  };
+  if constexpr (std::same_as<Join, reduce::adds>)
+    grad::pull_elements(e, places.template get<0>(), as_kept(slope));
+  else
+    detail::pull_extremum<Axes...>(e, places.template get<0>(), as_kept(value), as_kept(slope));
+}
+
+/// Of a value, the expression that it was computed from gets the slope.
+template <class E, class Place>
+constexpr void pull_operation(value_of, auto const&, auto const& slope, grad::operands<E> const& of,
+                              grad::operands<Place> const& places) {
+  grad::pull_elements(of.template get<0>(), places.template get<0>(), slope);
+}
+
+}  // namespace tessera::node

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/affine_map.hpp>
+#include <tessera/ops/reference/affine_map.hpp>
+#include <tessera/ops/simd/multiply.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+/// A weight (Out, In) by panels of 64 outputs (of float; 32 of double): the columns of a panel
+/// follow one another. Outputs beyond Out are zero.
+template <class T, std::size_t In, std::size_t Out> struct packed_weight {
+  static constexpr auto width = tile::panel<T>;
+  static constexpr auto panels = (Out + width - 1) / width;
+
+  alignas(storage_alignment) T values[panels * In * width];
+
+  void pack(T const* weight) {
+    auto* to = values;
+    for (auto first = std::size_t{0}; first < Out; first += width)
+      for (auto k = std::size_t{0}; k < In; ++k)
+        for (auto o = first; o < first + width; ++o) *to++ = o < Out ? weight[o * In + k] : T{0};
+  }
+};
+
+/// y = b + x·Wᵀ with packed panels.
+template <class T>
+void affine_map_packed(std::size_t rows, std::size_t in, std::size_t out, T const* x,
+                       T const* values, T const* bias, T* y) {
+  for (auto first = std::size_t{0}; first < out; first += tile::panel<T>) {
+    auto const columns = out - first < tile::panel<T> ? out - first : tile::panel<T>;
+    tile::multiply<T>({rows, columns, in, x, in, 1, values, tile::panel<T>, y + first, out,
+                       bias == nullptr ? tile::start::zero : tile::start::bias,
+                       bias == nullptr ? nullptr : bias + first});
+    values += in * tile::panel<T>;
+  }
+}
+
+}  // namespace detail
+
+template <> struct kernel<detail::affine_map_fn, simd> {
+  template <class T, std::size_t Rows, std::size_t In, std::size_t Out>
+  using packed = detail::packed_weight<T, In, Out>;
+
+  static constexpr void prepare(auto const& weight, auto& packed) {
+    if constexpr (requires { packed.values; }) packed.pack(weight.data());
+  }
+  static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {
+    using T = scalar_of<decltype(x)>;
+    if constexpr (requires { packed.values; })
+      detail::affine_map_packed<T>(detail::rows_of(x), last_of<shape_of<decltype(x)>>,
+                                   last_of<shape_of<decltype(y)>>, x.data(), packed.values, bias,
+                                   y.data());
+    else
+      kernel<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
+  }
+};
+
+template <> struct kernel<detail::affine_map_input_fn, simd> {
+  static constexpr void run(auto const& weight, auto dy, auto dx) {
+    using T = scalar_of<decltype(dy)>;
+    if (dx.data() == nullptr) return;
+    if (std::is_constant_evaluated())
+      return kernel<detail::affine_map_input_fn, reference>::run(weight, dy, dx);
+    constexpr auto in = last_of<shape_of<decltype(dx)>>;
+    constexpr auto out = last_of<shape_of<decltype(dy)>>;
+    tile::multiply<T>({detail::rows_of(dy), in, out, dy.data(), out, 1, weight.data(), in,
+                       dx.data(), in, tile::start::zero, nullptr});
+  }
+};
+
+template <> struct kernel<detail::affine_map_parameters_fn, simd> {
+  static constexpr void run(auto x, auto dy, auto* dweight, auto* dbias) {
+    using T = scalar_of<decltype(x)>;
+    if (std::is_constant_evaluated())
+      return kernel<detail::affine_map_parameters_fn, reference>::run(x, dy, dweight, dbias);
+    constexpr auto in = last_of<shape_of<decltype(x)>>;
+    constexpr auto out = last_of<shape_of<decltype(dy)>>;
+    auto const rows = detail::rows_of(x);
+    if (dweight != nullptr)
+      tile::multiply<T>(
+          {out, in, rows, dy.data(), 1, out, x.data(), in, dweight, in, tile::start::c, nullptr});
+    if (dbias != nullptr) add_rows<T>(rows, out, dy.data(), dbias);
+  }
+
+ private:
+  template <class T>
+  static void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sum) {
+    for_each_vector<T>(columns, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+      auto total = lanes.load(sum + i);
+      for (auto r = std::size_t{0}; r < rows; ++r) total = total + lanes.load(d + r * columns + i);
+      lanes.store(sum + i, total);
+    });
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/simd/lanes.hpp>
+
+#include <cstddef>
+
+/// The one matrix product that the vector kernels share: C (+)= A·B, a tile of registers at a time.
+///
+/// Every element of C adds over k ascending, one fused multiply-add each, from what it starts with:
+/// the bits do not depend on the tile, the vector width or the number of rows.
+namespace tessera::tile {
+
+/// What an element of C starts from.
+enum class start { zero, bias, c };
+
+/// A (rows, depth) by distances, B (depth, columns) and C (rows, columns) with contiguous rows.
+template <class T> struct product {
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t depth;
+  T const* a;
+  std::size_t a_row;    ///< the distance of two rows of A
+  std::size_t a_depth;  ///< the distance of two elements of a row of A
+  T const* b;
+  std::size_t b_depth;  ///< the distance of two rows of B
+  T* c;
+  std::size_t c_row;  ///< the distance of two rows of C
+  start from;
+  T const* bias;  ///< one number for each column, where from is start::bias
+};
+
+/// Registers decide the tile: 24 sums of 32 registers, 12 of 16.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr std::size_t vectors = 4;
+#else
+inline constexpr std::size_t vectors = 2;
+#endif
+inline constexpr std::size_t rows = 6;
+
+/// The elements of a panel of packed columns: four vectors of 64 bytes, whatever the target's
+/// vectors are, so that what is packed does not depend on -march.
+template <class T> inline constexpr std::size_t panel = 256 / sizeof(T);
+
+template <std::size_t N, class F> TESSERA_INLINE constexpr void unrolled(F&& f) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) TESSERA_INLINE {
+    (f(std::integral_constant<std::size_t, I>{}), ...);
+  }(std::make_index_sequence<N>{});
+}
+
+/// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
+template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
+[[gnu::noinline]] void one_tile(product<T> const& p, std::size_t row, std::size_t column,
+                                std::size_t last) {
+  using V = lane::pack<T>;
+  constexpr auto width = V::width;
+  auto const load = [&](T const* from) TESSERA_INLINE {
+    if constexpr (Partial)
+      return lane::load_first(from, last);
+    else
+      return lane::load(from);
+  };
+  V sum[Rows][Vectors];
+  auto* const c = p.c + row * p.c_row + column;
+  unrolled<Rows>([&](auto r) TESSERA_INLINE {
+    unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+      sum[r][v] = p.from == start::zero   ? V(T{0})
+                  : p.from == start::bias ? load(p.bias + column + v * width)
+                                          : load(c + r * p.c_row + v * width);
+    });
+  });
+  auto const* a = p.a + row * p.a_row;
+  auto const* b = p.b + column;
+  for (auto k = std::size_t{0}; k < p.depth; ++k, a += p.a_depth, b += p.b_depth) {
+    V columns[Vectors];
+    unrolled<Vectors>([&](auto v) TESSERA_INLINE { columns[v] = load(b + v * width); });
+    unrolled<Rows>([&](auto r) TESSERA_INLINE {
+      auto const x = V(a[r * p.a_row]);
+      unrolled<Vectors>([&](auto v) TESSERA_INLINE { sum[r][v] = fma(x, columns[v], sum[r][v]); });
+    });
+  }
+  unrolled<Rows>([&](auto r) TESSERA_INLINE {
+    unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+      if constexpr (Partial)
+        lane::store_first(c + r * p.c_row + v * width, sum[r][v], last);
+      else
+        lane::store(c + r * p.c_row + v * width, sum[r][v]);
+    });
+  });
+}
+
+template <class T, std::size_t Vectors, bool Partial>
+void columns_of(product<T> const& p, std::size_t column, std::size_t last) {
+  auto row = std::size_t{0};
+  for (; row + rows <= p.rows; row += rows)
+    one_tile<T, rows, Vectors, Partial>(p, row, column, last);
+  if (row + 4 <= p.rows) one_tile<T, 4, Vectors, Partial>(p, row, column, last), row += 4;
+  if (row + 2 <= p.rows) one_tile<T, 2, Vectors, Partial>(p, row, column, last), row += 2;
+  if (row < p.rows) one_tile<T, 1, Vectors, Partial>(p, row, column, last);
+}
+
+/// C (+)= A·B. Panels of columns go over all rows, so that a panel of B is read once for them.
+template <class T> void multiply(product<T> const& p) {
+  constexpr auto width = lane::pack<T>::width;
+  auto column = std::size_t{0};
+  for (; column + vectors * width <= p.columns; column += vectors * width)
+    columns_of<T, vectors, false>(p, column, width);
+  if constexpr (vectors > 2)
+    if (column + 2 * width <= p.columns)
+      columns_of<T, 2, false>(p, column, width), column += 2 * width;
+  if (column + width <= p.columns) columns_of<T, 1, false>(p, column, width), column += width;
+  if (column < p.columns) columns_of<T, 1, true>(p, column, p.columns - column);
+}
+
+}  // namespace tessera::tile

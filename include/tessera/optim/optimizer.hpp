@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/lane.hpp>
+#include <tessera/core/nothing.hpp>
+#include <tessera/tensor/parameters.hpp>
+
+#include <cstdint>
+
+/// Optimizers with the semantics of torch.optim: plain structs of hyperparameters. What they
+/// remember of a model, `moments<Parameters>`, is beside the parameters.
+///
+/// Cost      one pass over parameters, gradient and moments; no allocation
+/// Accuracy  the order of operations of torch's single-tensor loops; factors are computed in double
+/// Errors    none: a rate that is not a number gives parameters that are not
+/// Source    torch.optim; reference values: tests/reference/optimizer.py
+namespace tessera {
+
+namespace detail {
+
+/// kernel<update_fn<Rule>, Backend>::run(rule, n, p, g, slots...): one element after another, each
+/// by rule.update(p, g, slots...), generic over numbers and vectors.
+template <class Rule> struct update_fn {};
+
+/// beta to the power of n, as Python computes it: by repeated squaring in double.
+[[nodiscard]] constexpr auto power(double base, std::uint64_t n) -> double {
+  auto result = 1.0;
+  for (; n > 0; n /= 2, base *= base)
+    if (n % 2 == 1) result *= base;
+  return result;
+}
+
+}  // namespace detail
+
+template <class Rule> struct kernel<detail::update_fn<Rule>, reference> {
+  static constexpr void run(Rule const& rule, std::size_t n, auto* p, auto const* g,
+                            auto*... slots) {
+    for (auto i = std::size_t{0}; i < n; ++i) rule.update(p[i], g[i], slots[i]...);
+  }
+};
+
+/// Stochastic gradient descent: v = momentum·v + (1 - dampening)·g;  p -= rate·v. The first step
+/// takes v = g.
+struct sgd {
+  double rate = 1e-3;
+  double momentum = 0;
+  double dampening = 0;
+  double weight_decay = 0;
+  bool nesterov = false;
+
+  template <class P> struct moments {
+    P velocity;
+    std::uint64_t steps;
+  };
+
+  template <class T> struct rule {
+    T rate, momentum, keep, weight_decay;
+    bool decays, has_momentum, first, nesterov;
+
+    template <class V> TESSERA_INLINE constexpr void update(V& p, V g, V& velocity) const {
+      using namespace lane;
+      if (decays) g = fma(V(weight_decay), p, g);
+      if (has_momentum) {
+        velocity = first ? g : fma(V(keep), g, V(momentum) * velocity);
+        g = nesterov ? fma(V(momentum), velocity, g) : velocity;
+      }
+      p = fma(V(-rate), g, p);
+    }
+  };
+  template <class P> constexpr void update(P& p, P const& gradient, moments<P>& m) const {
+    for_each_parameter(
+        [&](name const&, auto& w, auto const& g, auto& v) {
+          using W = std::remove_cvref_t<decltype(w)>;
+          using T = scalar_of<W>;
+          auto const r = rule<T>{static_cast<T>(rate),
+                                 static_cast<T>(momentum),
+                                 static_cast<T>(1 - dampening),
+                                 static_cast<T>(weight_decay),
+                                 weight_decay != 0,
+                                 momentum != 0,
+                                 m.steps == 0,
+                                 nesterov};
+          kernel<detail::update_fn<rule<T>>, backend_of<W>>::run(r, shape_of<W>::capacity, w.data(),
+                                                                 g.data(), v.data());
+        },
+        p, gradient, m.velocity);
+    ++m.steps;
+  }
+};
+
+namespace detail {
+
+/// What Adam and AdamW share; Decoupled: the decay goes to the parameters, not to the gradient.
+template <class T, bool Decoupled> struct adam_rule {
+  T one_minus_beta_1, beta_2, one_minus_beta_2, step_size, root_correction, epsilon, decay;
+  bool decays;
+
+  template <class V> TESSERA_INLINE constexpr void update(V& p, V g, V& first, V& second) const {
+    using namespace lane;
+    if (decays) {
+      if constexpr (Decoupled)
+        p = p * V(decay);
+      else
+        g = fma(V(decay), p, g);
+    }
+    first = fma(V(one_minus_beta_1), g - first, first);
+    second = fma(V(one_minus_beta_2) * g, g, V(beta_2) * second);
+    auto const root = sqrt(second) / V(root_correction) + V(epsilon);
+    p = p - V(step_size) * first / root;
+  }
+};
+
+template <class P> struct adam_moments {
+  P first;
+  P second;
+  std::uint64_t steps;
+};
+
+template <bool Decoupled, class Options, class P>
+constexpr void adam_update(Options const& o, P& p, P const& gradient, adam_moments<P>& m) {
+  ++m.steps;
+  auto const correction_1 = 1 - power(o.beta_1, m.steps);
+  auto const correction_2 = 1 - power(o.beta_2, m.steps);
+  for_each_parameter(
+      [&](name const&, auto& w, auto const& g, auto& first, auto& second) {
+        using W = std::remove_cvref_t<decltype(w)>;
+        using T = scalar_of<W>;
+        auto const r = adam_rule<T, Decoupled>{
+            static_cast<T>(1 - o.beta_1),
+            static_cast<T>(o.beta_2),
+            static_cast<T>(1 - o.beta_2),
+            static_cast<T>(o.rate / correction_1),
+            static_cast<T>(lane::sqrt(correction_2)),
+            static_cast<T>(o.epsilon),
+            static_cast<T>(Decoupled ? 1 - o.rate * o.weight_decay : o.weight_decay),
+            o.weight_decay != 0};
+        kernel<update_fn<adam_rule<T, Decoupled>>, backend_of<W>>::run(
+            r, shape_of<W>::capacity, w.data(), g.data(), first.data(), second.data());
+      },
+      p, gradient, m.first, m.second);
+}
+
+}  // namespace detail
+
+/// Adam; weight_decay is added to the gradient.
+struct adam {
+  double rate = 1e-3;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+
+  template <class P> using moments = detail::adam_moments<P>;
+  template <class P> constexpr void update(P& p, P const& gradient, moments<P>& m) const {
+    detail::adam_update<false>(*this, p, gradient, m);
+  }
+};
+
+/// Adam with decoupled weight decay: p is multiplied by 1 - rate·weight_decay before the step.
+struct adamw {
+  double rate = 1e-3;
+  double beta_1 = 0.9;
+  double beta_2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 1e-2;
+
+  template <class P> using moments = detail::adam_moments<P>;
+  template <class P> constexpr void update(P& p, P const& gradient, moments<P>& m) const {
+    detail::adam_update<true>(*this, p, gradient, m);
+  }
+};
+
+}  // namespace tessera
