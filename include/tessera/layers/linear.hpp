@@ -45,9 +45,8 @@ template <std::size_t In, std::size_t Out, linear_options Options = {}> struct l
   }
   /// Every parameter from U(-1/sqrt(In), 1/sqrt(In)), weight first.
   static constexpr void initialize(auto& p, auto& generator) {
-    auto const bound = generator.reciprocal_root(In);
-    generator.uniform(p.weight, -bound, bound);
-    if constexpr (Options.bias) generator.uniform(p.bias, -bound, bound);
+    generator.uniform(p.weight, generator.kaiming_bound(In));
+    if constexpr (Options.bias) generator.uniform(p.bias, generator.reciprocal_root(In));
   }
   template <class S> static constexpr std::size_t multiply_adds = S::capacity * Out;
 };

@@ -142,7 +142,7 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
   /// Every parameter from U(-1/sqrt(Hidden), 1/sqrt(Hidden)), in the order of the members.
   static constexpr void initialize(auto& p, auto& generator) {
     auto const bound = generator.reciprocal_root(Hidden);
-    for_each_parameter([&](name const&, auto& w) { generator.uniform(w, -bound, bound); }, p);
+    for_each_parameter([&](name const&, auto& w) { generator.uniform(w, bound); }, p);
   }
   template <class S>
   static constexpr std::size_t multiply_adds =

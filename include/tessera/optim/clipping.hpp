@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/tensor/parameters.hpp>
+#include <tessera/tensor/reduction.hpp>
+
+namespace tessera {
+
+/// The norm of all numbers of a struct of parameters: the root of the sum of the squares of the
+/// tensors' norms, in their order.
+template <class P> [[nodiscard]] constexpr auto global_norm(P const& p) -> double {
+  auto squares = 0.0;
+  for_each_parameter(
+      [&](name const&, auto const& w) {
+        auto const n = static_cast<double>(evaluate(sum(square(w))).values[0]);
+        squares += n;
+      },
+      p);
+  return lane::sqrt(squares);
+}
+
+/// Scales a gradient down so that its norm is at most `most`; returns the norm it had.
+///
+/// Source  torch.nn.utils.clip_grad_norm_: the factor is most / (norm + 1e-6), at most 1
+template <class P> constexpr auto clip_norm(P& gradient, double most) -> double {
+  auto const norm = global_norm(gradient);
+  auto const factor = most / (norm + 1e-6);
+  if (factor < 1)
+    for_each_parameter(
+        [&](name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); }, gradient);
+  return norm;
+}
+
+/// Limits every number of a gradient to [-most, most].
+template <class P> constexpr void clip_value(P& gradient, double most) {
+  for_each_parameter(
+      [&](name const&, auto& g) {
+        auto const limit = static_cast<scalar_of<decltype(g)>>(most);
+        g = clamp(g, -limit, limit);
+      },
+      gradient);
+}
+
+}  // namespace tessera

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of the library for a hosted program, but device code and optional dependencies.
+#include <tessera/embedded.hpp>
+
+#if TESSERA_SIMD && !defined(__CUDACC__)
+#include <tessera/ops/simd/affine_map.hpp>
+#include <tessera/ops/simd/lstm_cell.hpp>
+#include <tessera/optim/simd/optimizer.hpp>
+#include <tessera/tensor/simd/assign.hpp>
+#endif
+
+#include <tessera/compose/gradient_check.hpp>
