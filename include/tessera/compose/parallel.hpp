@@ -37,9 +37,10 @@ template <class... Branches> struct parallel {
   using branch = as_layer<std::tuple_element_t<I, std::tuple<Branches...>>>;
   static constexpr auto indices = std::make_index_sequence<count>{};
 
-  template <std::size_t I, class S> static constexpr std::size_t width =
-      last_of<tessera::output_shape<branch<I>, S>>;
-  template <class S> static constexpr std::size_t total_width =
+  template <std::size_t I, class S>
+  static constexpr std::size_t width = last_of<tessera::output_shape<branch<I>, S>>;
+  template <class S>
+  static constexpr std::size_t total_width =
       (std::size_t{0} + ... + last_of<tessera::output_shape<as_layer<Branches>, S>>);
   template <class S>
   using output_shape = with_last<tessera::output_shape<branch<0>, S>, total_width<S>>;
@@ -58,9 +59,8 @@ template <class... Branches> struct parallel {
         if constexpr (std::same_as<mine, needed>)
           return mismatch<S, I + 1>();
         else
-          return std::type_identity<
-              error::mismatch<error::at_position<I>, error::in<parallel>, error::expected<needed>,
-                              error::got<mine>>>{};
+          return std::type_identity<error::mismatch<error::at_position<I>, error::in<parallel>,
+                                                    error::expected<needed>, error::got<mine>>>{};
       }
     }
   }
@@ -79,11 +79,11 @@ template <class... Branches> struct parallel {
   static constexpr bool streams = (tessera::streams<as_layer<Branches>> && ...);
   static constexpr bool any_reads_input = (reads_input(as_layer<Branches>::backward_reads) || ...);
   static constexpr auto backward_reads = reads_of(any_reads_input, false);
-  template <std::size_t I>
-  static constexpr bool keeps = reads_output(branch<I>::backward_reads);
+  template <std::size_t I> static constexpr bool keeps = reads_output(branch<I>::backward_reads);
 
   // -- memory
-  template <class Storage> using parameters = hana::tuple<parameters_of<as_layer<Branches>, Storage>...>;
+  template <class Storage>
+  using parameters = hana::tuple<parameters_of<as_layer<Branches>, Storage>...>;
   template <class X> using state = hana::tuple<state_of<as_layer<Branches>, X, mode::streaming>...>;
   template <class X, class I> struct tapes;
   template <class X, std::size_t... I> struct tapes<X, std::index_sequence<I...>> {
@@ -113,40 +113,44 @@ template <class... Branches> struct parallel {
 
   // -- calls
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    each([&]<std::size_t I>(std::integral_constant<std::size_t, I>, std::size_t first) {
-      auto& mine = my_turn<I, kind_of<decltype(x)>>(m);
-      auto const out = view_of<output_of<branch<I>, kind_of<decltype(x)>>>{
-          output_memory<I>(mine, m), tessera::output_extents<branch<I>>(x.actual)};
-      forward_or_step<branch<I>>(hana::at_c<I>(p), x, out, inside<I>(m, mine));
-      detail::copy_columns(out, y, first, [](auto& from, auto& to) { to = from; });
-    }, shape_of<decltype(x)>{});
+    each(
+        [&]<std::size_t I>(std::integral_constant<std::size_t, I>, std::size_t first) {
+          auto& mine = my_turn<I, kind_of<decltype(x)>>(m);
+          auto const out = view_of<output_of<branch<I>, kind_of<decltype(x)>>>{
+              output_memory<I>(mine, m), tessera::output_extents<branch<I>>(x.actual)};
+          forward_or_step<branch<I>>(hana::at_c<I>(p), x, out, inside<I>(m, mine));
+          detail::copy_columns(out, y, first, [](auto& from, auto& to) { to = from; });
+        },
+        shape_of<decltype(x)>{});
   }
   static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    each([&]<std::size_t I>(std::integral_constant<std::size_t, I>, std::size_t first) {
-      using Y = output_of<branch<I>, kind_of<decltype(x)>>;
-      auto& mine = my_turn<I, kind_of<decltype(x)>>(m);
-      auto const actual = tessera::output_extents<branch<I>>(x.actual);
-      auto const slope = view_of<Y>{mine.y.data(), actual};
-      detail::copy_columns(slope, dy, first, [](auto& to, auto const& from) { to = from; });
-      auto const out = [&] {
-        if constexpr (keeps<I>)
-          return const_view_of<Y>{hana::at_c<I>(m.tape.outputs).data(), actual};
-        else
-          return const_view_of<Y>{nullptr, actual};
-      }();
-      auto const part = [&] {
-        if constexpr (I == 0)
-          return dx;
-        else
-          return dx.has_memory() ? mine.dx.sized_like(x) : dx;
-      }();
-      branch<I>::backward(hana::at_c<I>(p), x, out, as_const(slope), part, hana::at_c<I>(gradient),
-                          inside<I>(m, mine));
-      if constexpr (I > 0)
-        if (dx.has_memory()) dx += part;
-    }, shape_of<decltype(x)>{});
+    each(
+        [&]<std::size_t I>(std::integral_constant<std::size_t, I>, std::size_t first) {
+          using Y = output_of<branch<I>, kind_of<decltype(x)>>;
+          auto& mine = my_turn<I, kind_of<decltype(x)>>(m);
+          auto const actual = tessera::output_extents<branch<I>>(x.actual);
+          auto const slope = view_of<Y>{mine.y.data(), actual};
+          detail::copy_columns(slope, dy, first, [](auto& to, auto const& from) { to = from; });
+          auto const out = [&] {
+            if constexpr (keeps<I>)
+              return const_view_of<Y>{hana::at_c<I>(m.tape.outputs).data(), actual};
+            else
+              return const_view_of<Y>{nullptr, actual};
+          }();
+          auto const part = [&] {
+            if constexpr (I == 0)
+              return dx;
+            else
+              return dx.has_memory() ? mine.dx.sized_like(x) : dx;
+          }();
+          branch<I>::backward(hana::at_c<I>(p), x, out, as_const(slope), part,
+                              hana::at_c<I>(gradient), inside<I>(m, mine));
+          if constexpr (I > 0)
+            if (dx.has_memory()) dx += part;
+        },
+        shape_of<decltype(x)>{});
   }
   static constexpr void initialize(auto& p, auto& generator) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -168,13 +172,15 @@ template <class... Branches> struct parallel {
       ((f(std::integral_constant<std::size_t, I>{}, first), first += width<I, S>), ...);
     }(indices);
   }
-  template <std::size_t I, class X, class M> [[nodiscard]] static constexpr auto my_turn(M m) -> auto& {
+  template <std::size_t I, class X, class M>
+  [[nodiscard]] static constexpr auto my_turn(M m) -> auto& {
     if constexpr (M::purpose == mode::by_value)
       return hana::at_c<I>(m.scratch);
     else
       return m.scratch.template at<turn<I, X, M::purpose>>(0);
   }
-  template <std::size_t I, class M> [[nodiscard]] static constexpr auto output_memory(auto& mine, M m) {
+  template <std::size_t I, class M>
+  [[nodiscard]] static constexpr auto output_memory(auto& mine, M m) {
     if constexpr (M::training && keeps<I>)
       return hana::at_c<I>(m.tape.outputs).data();
     else

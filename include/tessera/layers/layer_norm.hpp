@@ -62,7 +62,7 @@ template <std::size_t Features, layer_norm_options Options = {}> struct layer_no
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
     auto& memory = [&]() -> auto& {
-      if constexpr (m.training)
+      if constexpr (decltype(m)::training)
         return m.tape;
       else
         return m.scratch;

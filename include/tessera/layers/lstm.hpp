@@ -178,14 +178,12 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
 namespace detail {
 
 /// The layers of a stack: each takes what the one below gives, with dropout between two.
-template <std::size_t In, std::size_t Hidden, lstm_options Options, class Layers>
-struct lstm_stack;
+template <std::size_t In, std::size_t Hidden, lstm_options Options, class Layers> struct lstm_stack;
 template <std::size_t In, std::size_t Hidden, lstm_options Options, std::size_t... Above>
 struct lstm_stack<In, Hidden, Options, std::index_sequence<Above...>> {
   using first = lstm_layer<In, Hidden, Options>;
   using next = lstm_layer<first::out, Hidden, Options>;
-  static constexpr bool drops =
-      Options.dropout.is_run_time() || Options.dropout.millionths > 0;
+  static constexpr bool drops = Options.dropout.is_run_time() || Options.dropout.millionths > 0;
   using above = std::conditional_t<drops, sequential<dropout<Options.dropout>, next>, next>;
   template <std::size_t> using repeated = above;
   using type = sequential<first, repeated<Above>...>;
@@ -237,7 +235,8 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
       if constexpr (I + 1 < tuple_length<decltype(one.members())>)
         visit_member<K, I + 1>(f, one, more...);
     }
-    template <std::size_t K, std::size_t I> static constexpr auto layer_name(auto const& one) -> name {
+    template <std::size_t K, std::size_t I>
+    static constexpr auto layer_name(auto const& one) -> name {
       auto result = std::remove_cvref_t<decltype(one)>::member_name(I);
       result.add("_l");
       result.add(K);
