@@ -1,4 +1,5 @@
 # tessera::tessera   the library: needs xsimd and Boost.Hana
+find_package(xtl QUIET)  # a link dependency of some packages of xsimd
 find_package(xsimd REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 
