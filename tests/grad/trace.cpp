@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+// -- what a user writes: forward-only layers ------------------------------------------------------
+template <std::size_t Features> struct gate {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<Features>> weight;
+    tensor_in<Storage, shape<Features>> bias;
+    TESSERA_PARAMETERS(weight, bias)
+  };
+  template <class S> using expected_shape = with_last<S, Features>;
+  static constexpr auto forward(auto const& p, auto x) { return x * sigmoid(p.weight * x + p.bias); }
+};
+template <std::size_t Features> struct rms_norm {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<Features>> weight;
+    TESSERA_PARAMETERS(weight)
+  };
+  template <class S> using expected_shape = with_last<S, Features>;
+  static constexpr auto forward(auto const& p, auto x) {
+    return x * rsqrt(mean(square(x), axis<-1>, keep) + 1e-5) * p.weight;
+  }
+};
+struct nested_means {  // a mean of an expression that has a mean
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) {
+    auto const centered = x - mean(x * x, axis<-1>, keep);
+    return centered / sqrt(mean(centered * centered, axis<-1>, keep) + 1e-5);
+  }
+};
+struct over_time {
+  template <class Storage> struct parameters {};
+  static constexpr bool row_wise = false;
+  static constexpr auto forward(auto const&, auto x) {
+    return x - mean(x, axis<0>, keep) * max(x, axis<0, -1>, keep) + tanh(logsumexp(x, axis<-1>, keep));
+  }
+};
+struct modulate {
+  template <class Storage> struct parameters {};
+  template <class S> using expected_shape = with_last<S, 6>;
+  static constexpr auto forward(auto const&, auto x) {
+    return chunk<0, 3>(x) * chunk<1, 3>(x) +
+           where(chunk<2, 3>(x) > 0, chunk<2, 3>(x), 0.1 * chunk<2, 3>(x));
+  }
+};
+struct one_number {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<>> scale;
+    tensor_in<Storage, shape<3, 1>> column;
+    TESSERA_PARAMETERS(scale, column)
+  };
+  static constexpr auto forward(auto const& p, auto x) { return sum(x * p.scale, axis<-1>, keep) * p.column; }
+};
+struct every_function {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) {
+    return exp(-abs(x)) * log1p(square(x)) + sqrt(x * x + 1) / (softplus(x) + 1) + pow(x * x + 0.5, 1.5) * sin(x) +
+           gelu(x) - silu(x) * cos(x) + erf(x) * expm1(0.3 * x) + clamp(x, -0.7, 0.9) + min(x, 0.3) - max(-x, 0.2);
+  }
+};
+
+static_assert(row_wise<as_layer<gate<4>>> && not row_wise<as_layer<over_time>>);
+static_assert(std::is_empty_v<tape_of<as_layer<gate<4>>, tensor<float, shape<2, 4>>>>,
+              "elementwise layers keep nothing");
+static_assert(parameter_count<gate<4>> == 8);
+
+TEST_CASE("trace: a forward-only layer has its gradient") {
+  using X = tensor<double, shape<5, 3, 6>>;
+  test::passes_gradient_check<sequential<linear<6, 4>, gate<4>, gate<4>>, X>();
+  test::passes_gradient_check<sequential<linear<6, 4>, rms_norm<4>, linear<4, 2>>, X>();
+  test::passes_gradient_check<sequential<linear<6, 4>, nested_means>, X>();
+  test::passes_gradient_check<sequential<linear<6, 4>, over_time>, X>();
+  test::passes_gradient_check<sequential<linear<6, 6>, modulate, linear<2, 2>>, X>();
+  test::passes_gradient_check<sequential<linear<6, 4>, one_number>, X>();
+  test::passes_gradient_check<sequential<linear<6, 4>, every_function>, X>();
+}
+TEST_CASE("trace: bounded extents, other backends") {
+  using B = tensor<double, shape<at_most(5), at_most(4), 6>>;
+  test::passes_gradient_check<sequential<linear<6, 4>, rms_norm<4>, over_time>, B>(1, 0.7, 4, 2);
+  using R = tensor<double, shape<5, 3, 6>, reference>;
+  test::passes_gradient_check<sequential<linear<6, 4>, rms_norm<4>, every_function>, R>();
+}
+template <class B> using batch = tensor<float, shape<5, 3, 6>, B>;
+TEST_CASE("trace: vectors have the bits of the reference") {
+  test::equals_reference<batch, sequential<linear<6, 37>, gate<37>, rms_norm<37>, every_function>>();
+  test::equals_reference<batch, sequential<linear<6, 19>, over_time, one_number>>();
+}
+TEST_CASE("trace: a forward-only layer streams where its rows are apart") {
+  test::streams_like_a_sequence<sequential<linear<6, 4>, gate<4>, rms_norm<4>>, tensor<float, shape<5, 2, 6>>>();
+}
+TEST_CASE("trace: frozen parameters and an unwanted dx") {
+  using model = sequential<gate<4>, rms_norm<4>>;
+  using X = tensor<double, shape<2, 4>>;
+  auto const pass = std::make_unique<differentiation<model, X>>();
+  auto p = parameters_of<model, owned<double>>{};
+  test::fill_parameters(p, 1);
+  auto x = X{};
+  test::fill(x, 2);
+  auto dx = X{};
+  auto dx_frozen = X{};
+  *pass = {};
+  pass->forward(p, x);
+  test::fill(pass->dy, 3);
+  pass->backward(p, x, view_of<X>(dx), pass->gradient, plain_context{});
+  auto frozen = parameters_of<model, viewed<double>>{};
+  pass->forward(p, x);
+  pass->backward(p, x, view_of<X>(dx_frozen), frozen, plain_context{});
+  CHECK(test::same_bits(dx, dx_frozen));
+  auto const before = pass->gradient;
+  clear_parameters(pass->gradient);
+  pass->forward(p, x);
+  pass->backward(p, x);
+  CHECK(test::same_parameters(before, pass->gradient));
+}

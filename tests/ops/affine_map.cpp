@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+/// A kernel against the reference for every number of rows up to 20.
+template <class T, std::size_t In, std::size_t Out> void against_reference(bool biased) {
+  using S = shape<at_most(20), In>;
+  using R = shape<at_most(20), Out>;
+  auto const weight = std::make_unique<tensor<T, shape<Out, In>>>();
+  auto bias = tensor<T, shape<Out>>{};
+  auto x = tensor<T, S>{};
+  test::fill(*weight, 1);
+  test::fill(bias, 2);
+  test::fill(x, 3);
+  using fast = kernel<detail::affine_map_fn, simd>;
+  using slow = kernel<detail::affine_map_fn, reference>;
+  auto const packed = std::make_unique<typename fast::template packed<T, 20, In, Out>>();
+  fast::prepare(*weight, *packed);
+  auto none = nothing{};
+  auto const* const b = biased ? bias.data() : nullptr;
+  for (auto n = std::size_t{0}; n <= 20; ++n) {
+    INFO(In << " to " << Out << ", " << n << " rows");
+    auto y = tensor<T, R>{};
+    auto want = y;
+    auto unpacked = y;
+    auto const at = as_const(x.sized(n));
+    fast::run(at, *weight, b, y.sized(n), *packed);
+    fast::run(at, *weight, b, unpacked.sized(n), none);
+    slow::run(at, *weight, b, want.sized(n), none);
+    CHECK(std::memcmp(y.values, want.values, sizeof y.values) == 0);
+    CHECK(std::memcmp(unpacked.values, want.values, sizeof y.values) == 0);
+
+    auto dx = tensor<T, S>{};
+    auto dx_want = dx;
+    kernel<detail::affine_map_input_fn, simd>::run(*weight, as_const(want.sized(n)), dx.sized(n));
+    kernel<detail::affine_map_input_fn, reference>::run(*weight, as_const(want.sized(n)), dx_want.sized(n));
+    CHECK(std::memcmp(dx.values, dx_want.values, sizeof dx.values) == 0);
+
+    auto const dw = std::make_unique<tensor<T, shape<Out, In>>>(*weight);
+    auto const dw_want = std::make_unique<tensor<T, shape<Out, In>>>(*weight);
+    auto db = bias;
+    auto db_want = bias;
+    kernel<detail::affine_map_parameters_fn, simd>::run(at, as_const(want.sized(n)), dw->data(), db.data());
+    kernel<detail::affine_map_parameters_fn, reference>::run(at, as_const(want.sized(n)), dw_want->data(),
+                                                             db_want.data());
+    CHECK(std::memcmp(dw->values, dw_want->values, sizeof dw->values) == 0);
+    CHECK(std::memcmp(db.values, db_want.values, sizeof db.values) == 0);
+  }
+}
+TEMPLATE_TEST_CASE("affine_map: the bits of the reference", "", float, double) {
+  against_reference<TestType, 1, 1>(true);
+  against_reference<TestType, 3, 7>(false);
+  against_reference<TestType, 16, 16>(true);
+  against_reference<TestType, 37, 65>(true);
+  against_reference<TestType, 64, 200>(false);
+}

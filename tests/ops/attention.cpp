@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+#include <vector>
+
+using namespace tessera;
+
+TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "", float, double) {
+  using T = TestType;
+  using fast = kernel<detail::attention_fn, simd>;
+  using slow = kernel<detail::attention_fn, reference>;
+  auto const a = std::make_unique<typename fast::template workspace<T, 150, 20>>();
+  auto const b = std::make_unique<typename slow::template workspace<T, 150, 20>>();
+  auto r = torch_generator(1);
+  for (auto round = 0; round < 40; ++round) {
+    auto const causal = round % 2 == 0;
+    auto const queries = std::size_t{1} + r.randint(60);
+    auto const before = causal ? std::size_t{r.randint(60)} : 0;
+    auto const keys = causal ? before + queries : std::size_t{1} + r.randint(150);
+    auto const width = std::size_t{1} + r.randint(20);
+    auto const row = width + r.randint(9);
+    auto const out = width + r.randint(9);
+    auto const rows = std::max(queries, keys);
+    auto memory = std::vector<T>(rows * row * 3 + rows * out * 2);
+    for (auto& x : memory) x = static_cast<T>(2 * r.rand<double>() - 1);
+    auto const* const q = memory.data();
+    auto const* const dy = q + 3 * rows * row;
+    auto const head = detail::attention_head<T>{
+        queries, keys, width, row, out, 1, before, causal, T{0.3F}, q, q + rows * row, q + 2 * rows * row};
+    auto y = std::vector<T>(queries * out);
+    auto y_want = y;
+    auto sums = std::vector<T>(queries);
+    auto sums_want = sums;
+    INFO("queries " << queries << ", keys " << keys << ", width " << width);
+    fast::forward(head, y.data(), sums.data(), *a);
+    slow::forward(head, y_want.data(), sums_want.data(), *b);
+    CHECK(test::same_bits(y, y_want));
+    CHECK(test::same_bits(sums, sums_want));
+    auto d = std::vector<T>(3 * rows * row);
+    auto d_want = d;
+    auto const slopes = [&](std::vector<T>& to) {
+      return detail::attention_slopes<T>{y_want.data(), dy, sums_want.data(), to.data(), to.data() + rows * row,
+                                         to.data() + 2 * rows * row};
+    };
+    fast::backward(head, slopes(d), *a);
+    slow::backward(head, slopes(d_want), *b);
+    CHECK(test::same_bits(d, d_want));
+  }
+}
+TEST_CASE("attention: one query at a time gives the bits of all") {
+  using run = kernel<detail::attention_fn, simd>;
+  auto const work = std::make_unique<run::workspace<float, 70, 12>>();
+  auto memory = std::vector<float>(70 * 36);
+  test::fill(memory.data(), memory.size(), 1);
+  auto const* const q = memory.data();
+  auto const whole =
+      detail::attention_head<float>{70, 70, 12, 36, 12, 1, 0, true, 0.5F, q, q + 12, q + 24};
+  auto y = std::vector<float>(70 * 12);
+  auto one = y;
+  run::forward(whole, y.data(), static_cast<float*>(nullptr), *work);
+  for (auto t = std::size_t{0}; t < 70; ++t) {
+    auto step = whole;
+    step.queries = 1;
+    step.keys = t + 1;
+    step.before = t;
+    step.q = q + t * 36;
+    run::forward(step, one.data() + t * 12, static_cast<float*>(nullptr), *work);
+  }
+  CHECK(test::same_bits(y, one));
+}

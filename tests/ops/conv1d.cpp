@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+#include <vector>
+
+using namespace tessera;
+
+TEMPLATE_TEST_CASE("conv1d: the bits of the reference, for random geometries", "", float, double) {
+  using T = TestType;
+  using fast = kernel<detail::conv1d_fn, simd>;
+  using slow = kernel<detail::conv1d_fn, reference>;
+  auto const packed = std::make_unique<fast::packed<T, 40 * 40>>();
+  auto none = nothing{};
+  auto r = torch_generator(1);
+  for (auto round = 0; round < 60; ++round) {
+    auto const groups = std::size_t{1} + r.randint(3);
+    auto g = detail::conv1d_geometry{};
+    g.groups = groups;
+    g.in = groups * (1 + r.randint(12));
+    g.out = groups * (1 + r.randint(12));
+    g.kernel = 1 + r.randint(4);
+    g.stride = 1 + r.randint(3);
+    g.dilation = 1 + r.randint(3);
+    auto const remembers = round % 2 == 0 && g.stride == 1;
+    g.before = remembers ? (g.kernel - 1) * g.dilation : r.randint(4);
+    g.rows = 1 + r.randint(4);
+    g.time = (g.kernel - 1) * g.dilation + 1 + r.randint(15);
+    g.out_time = remembers ? g.time : (g.time + 2 * g.before - (g.kernel - 1) * g.dilation - 1) / g.stride + 1;
+    auto const numbers = [&](std::size_t n) {
+      auto v = std::vector<T>(n);
+      for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);
+      return v;
+    };
+    auto const x = numbers(g.time * g.rows * g.in);
+    auto const past = numbers(g.before * g.rows * g.in + 1);
+    auto const weight = numbers(g.out * g.group_in() * g.kernel);
+    auto const bias = numbers(g.out);
+    auto const dy = numbers(g.out_time * g.rows * g.out);
+    auto const* const before = remembers ? past.data() : nullptr;
+    auto y = std::vector<T>(dy.size());
+    auto y_want = y;
+    INFO("in " << g.in << ", out " << g.out << ", kernel " << g.kernel << ", time " << g.time);
+    fast::forward(g, x.data(), before, weight.data(), bias.data(), y.data(), *packed);
+    slow::forward(g, x.data(), before, weight.data(), bias.data(), y_want.data(), none);
+    CHECK(test::same_bits(y, y_want));
+    auto dx = std::vector<T>(x.size());
+    auto dx_want = dx;
+    fast::input(g, weight.data(), dy.data(), dx.data(), *packed);
+    slow::input(g, weight.data(), dy.data(), dx_want.data(), none);
+    CHECK(test::same_bits(dx, dx_want));
+    auto dw = weight;
+    auto dw_want = weight;
+    auto db = bias;
+    auto db_want = bias;
+    fast::parameters(g, x.data(), before, dy.data(), dw.data(), db.data(), *packed);
+    slow::parameters(g, x.data(), before, dy.data(), dw_want.data(), db_want.data(), none);
+    CHECK(test::same_bits(dw, dw_want));
+    CHECK(test::same_bits(db, db_want));
+  }
+}
