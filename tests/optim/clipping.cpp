@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+template <class Storage> struct three {
+  tensor_in<Storage, shape<5>> a;
+  tensor_in<Storage, shape<40>> b;
+  tensor_in<Storage, shape<3>> c;
+  TESSERA_PARAMETERS(a, b, c)
+};
+
+// -- reference: tests/reference/optimizer.py ------------------------------------------------------
+TEST_CASE("clip_norm: agrees with torch") {
+  auto const g = test::golden("optimizer");
+  auto d = three<owned<double>>{};
+  auto i = std::size_t{0};
+  for_each_parameter([&](name const&, auto& w) { for (auto& v : w) v = g["clip.before"][i++]; }, d);
+  CHECK(clip_norm(d, 1.0) == Approx(g["clip.norm"][0]).epsilon(1e-14));
+  i = 0;
+  for_each_parameter(
+      [&](name const&, auto& w) { for (auto const v : w) CHECK(v == Approx(g["clip.after"][i++]).epsilon(1e-14)); }, d);
+}
+TEST_CASE("clip_norm: a short gradient stays as it is") {
+  auto d = three<owned<float>>{};
+  d.b.values[7] = 0.5F;
+  CHECK(clip_norm(d, 1.0) == 0.5);
+  CHECK(d.b.values[7] == 0.5F);
+}
+TEST_CASE("clip_value: every number by itself") {
+  auto d = three<owned<float>>{};
+  d.a = {{-3, -0.5, 0, 0.5, 3}};
+  clip_value(d, 1);
+  CHECK(test::distance(d.a, {-1, -0.5, 0, 0.5, 1}) == 0);
+}

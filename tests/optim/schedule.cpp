@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+#include <tessera/optim/schedule.hpp>
+
+using namespace tessera;
+
+// -- contract, values by hand ---------------------------------------------------------------------
+static_assert(step_lr{2, 0.5}.rate(8, 5) == 2);
+static_assert(geometric_lr{10, 20, 0.25}.rate(4, 10) == 4 && geometric_lr{10, 20, 0.25}.rate(4, 99) == 1);
+static_assert(constant_rate{}.rate(3, 100) == 3);
+
+// -- reference: tests/reference/schedule.py -------------------------------------------------------
+template <class Schedule> void follows(test::golden const& g, std::string const& name, Schedule const& s) {
+  INFO(name);
+  auto t = std::uint64_t{0};
+  for (auto const want : g[name]) CHECK(s.rate(0.1, t++) == Approx(want).epsilon(1e-11).margin(1e-17));
+}
+TEST_CASE("schedules: agree with torch") {
+  auto const g = test::golden("schedule");
+  follows(g, "step", step_lr{.every = 3});
+  follows(g, "exponential", exponential_lr{0.9});
+  follows(g, "cosine", cosine_lr{.period = 4});
+  follows(g, "cosine_least", cosine_lr{.period = 5, .least = 0.01});
+  follows(g, "linear", linear_lr{});
+  follows(g, "one_cycle", one_cycle_lr{.total = 6});
+  follows(g, "one_cycle_long", one_cycle_lr{.total = 14});
+  follows(g, "sequential",
+          sequential_lr{linear_lr{.start = 0.1, .end = 1, .total = 4}, cosine_lr{.period = 10}, 4});
+}
+TEST_CASE("reduce_on_plateau: agrees with torch") {
+  auto const g = test::golden("schedule");
+  for (auto const& [name, s] :
+       {std::pair{"plateau", reduce_on_plateau{.factor = 0.5, .patience = 2}},
+        std::pair{"cooldown", reduce_on_plateau{.factor = 0.1, .patience = 1, .cooldown = 2}},
+        std::pair{"least", reduce_on_plateau{.factor = 0.1, .patience = 0, .least = 0.004}}}) {
+    INFO(name);
+    auto state = reduce_on_plateau::state{};
+    auto const& measures = g["plateau.measures"];
+    auto const& want = g[std::string("plateau.") + name];
+    for (auto i = std::size_t{0}; i < measures.size(); ++i) {
+      s.observe(state, 0.1, measures[i]);
+      CHECK(s.rate(0.1, state) == Approx(want[i]).epsilon(1e-12));
+    }
+  }
+}
+TEST_CASE("schedules: numbers that make no schedule are refused") {
+  CHECK_THROWS_AS(step_lr{.every = 0}.rate(1, 1), std::invalid_argument);
+  CHECK_THROWS_AS((geometric_lr{5, 5, 0.1}.rate(1, 1)), std::invalid_argument);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <support/allocations.hpp>
+#include <support/test.hpp>
+
+using namespace tessera;
+
+using model = sequential<lstm<3, 19, lstm_options{.layers = 2, .dropout = 0.3}>, layer_norm<19>, linear<19, 2>>;
+using X = tensor<float, shape<6, 4, 3>>;
+using Y = tensor<float, shape<6, 4, 2>>;
+
+// -- contract -------------------------------------------------------------------------------------
+using trained = training<model, X, adam>;
+static_assert(std::is_trivially_copyable_v<trained>);
+static_assert(sizeof(trained::pass_type) == memory_of<model, X, mode::training>.object);
+static_assert(memory_of<model, X, mode::training, adam>.moments == sizeof(trained::moments_type));
+static_assert(sizeof(trained) == aligned(memory_of<model, X, mode::training, adam>.total));
+
+TEST_CASE("training: a step allocates nothing, and learns") {
+  auto const t = std::make_unique<trained>();
+  *t = {};
+  auto g = torch_generator(1);
+  model::initialize(t->parameters, g);
+  auto x = X{};
+  auto y = Y{};
+  test::fill(x, 1);
+  test::fill(y, 2, 0.5);
+  auto const optimizer = adam{.rate = 0.01};
+  auto first = 0.0F;
+  auto last = 0.0F;
+  auto const before = test::allocations();
+  for (auto step = 0; step < 200; ++step) {
+    t->restart();
+    last = t->step(x, y, mse{}, optimizer, random_context{.seed = 1, .step = static_cast<std::uint64_t>(step)});
+    if (step == 0) first = last;
+    clip_norm(t->gradient(), 1.0);
+  }
+  CHECK(test::allocations() == before);
+  CHECK(last < 0.3F * first);
+}
+TEST_CASE("training: chunks add up to the gradient of the whole batch") {
+  using plain = sequential<lstm<3, 8>, linear<8, 2>>;
+  using part = tensor<double, shape<6, 1, 3>>;
+  using all_of_it = tensor<double, shape<6, 4, 3>>;
+  auto const one = std::make_unique<training<plain, all_of_it, sgd>>();
+  auto const four = std::make_unique<training<plain, part, sgd, 4>>();
+  *one = {};
+  *four = {};
+  auto g = torch_generator(1);
+  plain::initialize(one->parameters, g);
+  four->parameters = one->parameters;
+  auto x = all_of_it{};
+  auto y = tensor<double, shape<6, 4, 2>>{};
+  test::fill(x, 1);
+  test::fill(y, 2);
+  auto loss = 0.0;
+  for (auto lane = std::size_t{0}; lane < 4; ++lane) {
+    auto xs = part{};
+    auto ys = tensor<double, shape<6, 1, 2>>{};
+    for (auto t = std::size_t{0}; t < 6; ++t) {
+      for (auto i = std::size_t{0}; i < 3; ++i) xs(t, 0, i) = x(t, lane, i);
+      for (auto i = std::size_t{0}; i < 2; ++i) ys(t, 0, i) = y(t, lane, i);
+    }
+    loss += four->differentiate(lane, as_const(xs), as_const(ys), mse{}, 48, plain_context{});
+  }
+  auto const want = one->differentiate(0, as_const(x), as_const(y), mse{}, 48, plain_context{});
+  CHECK(loss == Approx(want).epsilon(1e-14));
+  for_each_parameter(
+      [](name const&, auto const& a, auto const& b) {
+        for (auto i = std::size_t{0}; i < a.size(); ++i) CHECK(a.values[i] == Approx(b.values[i]).margin(1e-14));
+      },
+      one->gradient(), four->gradient());
+}
+TEST_CASE("training: a bounded batch steps as a fixed one") {
+  using B = tensor<float, shape<6, at_most(16), 3>>;
+  auto const fixed = std::make_unique<training<model, X, adam>>();
+  auto const bounded = std::make_unique<training<model, B, adam>>();
+  *fixed = {};
+  *bounded = {};
+  auto g = torch_generator(1);
+  model::initialize(fixed->parameters, g);
+  bounded->parameters = fixed->parameters;
+  auto x = X{};
+  auto y = Y{};
+  test::fill(x, 1);
+  test::fill(y, 2);
+  for (auto step = std::uint64_t{0}; step < 3; ++step) {
+    auto const context = random_context{.seed = 1, .step = step};
+    auto const a = fixed->step(x, y, mse{}, adam{}, context);
+    auto const b = bounded->step(view<float const, shape<6, at_most(16), 3>>{x.data(), {{{4}}}},
+                                 view<float const, shape<6, at_most(16), 2>>{y.data(), {{{4}}}}, mse{}, adam{}, context);
+    CHECK(a == b);
+  }
+  CHECK(test::same_parameters(fixed->parameters, bounded->parameters));
+}
