@@ -4,7 +4,15 @@
 /// The library without a heap, exceptions, RTTI and files: floors core to optim.
 #include <tessera/compose/by_value.hpp>
 #include <tessera/compose/objects.hpp>
+#include <tessera/compose/parallel.hpp>
+#include <tessera/compose/repeat.hpp>
+#include <tessera/compose/residual.hpp>
 #include <tessera/grad/reduction.hpp>
+#include <tessera/layers/activation.hpp>
+#include <tessera/layers/attention.hpp>
+#include <tessera/layers/conv1d.hpp>
+#include <tessera/layers/dropout.hpp>
+#include <tessera/layers/layer_norm.hpp>
 #include <tessera/layers/linear.hpp>
 #include <tessera/layers/loss.hpp>
 #include <tessera/layers/lstm.hpp>

@@ -6,6 +6,8 @@
 
 #if TESSERA_SIMD && !defined(__CUDACC__)
 #include <tessera/ops/simd/affine_map.hpp>
+#include <tessera/ops/simd/attention.hpp>
+#include <tessera/ops/simd/conv1d.hpp>
 #include <tessera/ops/simd/lstm_cell.hpp>
 #include <tessera/optim/simd/optimizer.hpp>
 #include <tessera/tensor/simd/assign.hpp>

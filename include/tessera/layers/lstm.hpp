@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
-#include <tessera/core/probability.hpp>
+#include <tessera/compose/sequential.hpp>
+#include <tessera/layers/dropout.hpp>
 #include <tessera/ops/lstm_cell.hpp>
 
 namespace tessera {
@@ -173,6 +173,103 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
       lstm_step(p, x, h, c_before, gates, c, y, scratch.packed);
     }
   }
+};
+
+namespace detail {
+
+/// The layers of a stack: each takes what the one below gives, with dropout between two.
+template <std::size_t In, std::size_t Hidden, lstm_options Options, class Layers> struct lstm_stack;
+template <std::size_t In, std::size_t Hidden, lstm_options Options, std::size_t... Above>
+struct lstm_stack<In, Hidden, Options, std::index_sequence<Above...>> {
+  using first = lstm_layer<In, Hidden, Options>;
+  using next = lstm_layer<first::out, Hidden, Options>;
+  static constexpr bool drops = Options.dropout.is_run_time() || Options.dropout.millionths > 0;
+  using above = std::conditional_t<drops, sequential<dropout<Options.dropout>, next>, next>;
+  template <std::size_t> using repeated = above;
+  using type = sequential<first, repeated<Above>...>;
+};
+
+}  // namespace detail
+
+/// Long short-term memory over time, the first axis: torch.nn.LSTM, with layers on top of each
+/// other and dropout between them.
+///
+/// Shapes  x (time, ..., In) -> y (time, ..., Out), Out = Hidden or the projection; a step takes
+///         and gives one sample. Parameters, by torch's names: weight_ih_l0 (4·Hidden, In),
+///         weight_hh_l0 (4·Hidden, Out), bias_ih_l0, bias_hh_l0 (4·Hidden), weight_hr_l0 (Out,
+///         Hidden), and the same of l1, l2, ...
+/// State   that of its layers, a tuple of {h, c}
+/// Cost    as lstm_layer
+/// Errors  an input whose last extent is not In does not compile: tests/fail/lstm_wrong_input.cpp
+/// Source  torch.nn.LSTM; reference values: tests/reference/lstm.py
+template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct lstm {
+  static_assert(Options.layers > 0, "lstm: at least one layer");
+  using stack = typename detail::lstm_stack<In, Hidden, Options,
+                                            std::make_index_sequence<Options.layers - 1>>::type;
+  static constexpr std::size_t out = lstm_layer<In, Hidden, Options>::out;
+
+  template <class Storage> struct parameters {
+    parameters_of<stack, Storage> layers;
+
+    /// The parameters of layer k as name_lk, in the order of the layers.
+    template <class F, class First, class... Rest>
+    static constexpr void visit(F const& f, First& first, Rest&... rest) {
+      visit_from<0>(f, first, rest...);
+    }
+
+   private:
+    template <std::size_t K> static constexpr auto of_layer(auto& p) -> auto& {
+      auto& above = hana::at_c<K>(p.layers);
+      if constexpr (tuple_length<std::remove_cvref_t<decltype(above)>> > 0)
+        return hana::at_c<1>(above);  // after the dropout
+      else
+        return above;
+    }
+    template <std::size_t K, class... P> static constexpr void visit_from(auto const& f, P&... p) {
+      visit_member<K, 0>(f, of_layer<K>(p)...);
+      if constexpr (K + 1 < Options.layers) visit_from<K + 1>(f, p...);
+    }
+    template <std::size_t K, std::size_t I, class One, class... More>
+    static constexpr void visit_member(auto const& f, One& one, More&... more) {
+      f(layer_name<K, I>(one), *hana::at_c<I>(one.members()), *hana::at_c<I>(more.members())...);
+      if constexpr (I + 1 < tuple_length<decltype(one.members())>)
+        visit_member<K, I + 1>(f, one, more...);
+    }
+    template <std::size_t K, std::size_t I>
+    static constexpr auto layer_name(auto const& one) -> name {
+      auto result = std::remove_cvref_t<decltype(one)>::member_name(I);
+      result.add("_l");
+      result.add(K);
+      return result;
+    }
+  };
+  template <class X> using state = tessera::state_of<stack, X, mode::streaming>;
+  template <class X> using tape = tessera::tape_of<stack, X>;
+  template <class X, mode M> using scratch = tessera::scratch_of<stack, X, M>;
+
+  template <class S> using expected_shape = with_last<S, In>;
+  template <class S> using output_shape = with_last<S, out>;
+  static constexpr auto backward_reads = stack::backward_reads;
+  static constexpr bool streams = true;
+
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    stack::forward(p.layers, x, y, m);
+  }
+  static constexpr void step(auto const& p, auto x, auto y, auto m) {
+    stack::step(p.layers, x, y, m);
+  }
+  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
+                                 auto m) {
+    stack::backward(p.layers, x, y, dy, dx, gradient.layers, m);
+  }
+  static constexpr void initialize(auto& p, auto& generator) {
+    stack::initialize(p.layers, generator);
+  }
+  template <class S>
+  static constexpr std::size_t multiply_adds =
+      lstm_layer<In, Hidden, Options>::template multiply_adds<S> +
+      (Options.layers - 1) *
+          lstm_layer<out, Hidden, Options>::template multiply_adds<with_last<S, out>>;
 };
 
 }  // namespace tessera

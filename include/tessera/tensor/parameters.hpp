@@ -38,6 +38,12 @@ struct counted {
   template <class S> using matrix_type = tensor_type<S>;
 };
 
+/// The number of members of a Hana tuple; 0 for other types.
+template <class P> inline constexpr std::size_t tuple_length = 0;
+template <class... M> inline constexpr std::size_t tuple_length<hana::tuple<M...>> = sizeof...(M);
+template <class... M>
+inline constexpr std::size_t tuple_length<hana::basic_tuple<M...>> = sizeof...(M);
+
 template <class Storage, class S> using tensor_in = typename Storage::template tensor_type<S>;
 template <class Storage, class S> using matrix_in = typename Storage::template matrix_type<S>;
 
@@ -81,11 +87,6 @@ concept has_members = requires(P& p) { p.members(); };
 template <class P, class F>
 concept visits_itself = requires(P& p, F f) { std::remove_const_t<P>::visit(f, p); };
 
-template <class P> inline constexpr std::size_t tuple_size = 0;
-template <class... M> inline constexpr std::size_t tuple_size<hana::tuple<M...>> = sizeof...(M);
-template <class... M>
-inline constexpr std::size_t tuple_size<hana::basic_tuple<M...>> = sizeof...(M);
-
 template <class F, class First, class... Rest>
 constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... rest) {
   using P = std::remove_const_t<First>;
@@ -95,14 +96,14 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
   } else if constexpr (std::is_array_v<P>) {
     for (auto i = std::size_t{0}; i < std::extent_v<P>; ++i)
       visit_parameters(f, path / i, first[i], rest[i]...);
-  } else if constexpr (tuple_size<P> > 0) {
+  } else if constexpr (tuple_length<P> > 0) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (
           [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
             visit_parameters(f, path / J, hana::at_c<J>(first), hana::at_c<J>(rest)...);
           }(std::integral_constant<std::size_t, I>{}),
           ...);
-    }(std::make_index_sequence<tuple_size<P>>{});
+    }(std::make_index_sequence<tuple_length<P>>{});
   } else if constexpr (has_members<P>) {
     auto const of_first = first.members();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -112,7 +113,7 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
                              *hana::at_c<J>(rest.members())...);
           }(std::integral_constant<std::size_t, I>{}),
           ...);
-    }(std::make_index_sequence<tuple_size<std::remove_cvref_t<decltype(of_first)>>>{});
+    }(std::make_index_sequence<tuple_length<std::remove_cvref_t<decltype(of_first)>>>{});
   } else {
     auto const inner = [&](name const& part, auto& one, auto&... others) {
       visit_parameters(f, path / part, one, others...);

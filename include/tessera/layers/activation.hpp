@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/contract.hpp>
+#include <tessera/tensor/assign.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+/// dy times the slope of F, from what its backward pass reads.
+template <class F, bool FromOutput> struct slope_of {
+  template <class V> TESSERA_INLINE static constexpr auto value(V dy, V read) {
+    if constexpr (FromOutput)
+      return dy * F::template slope<0>(read, read);
+    else
+      return dy * F::template slope<0>(F::value(read), read);
+  }
+};
+
+}  // namespace detail
+
+/// y = F(x), element by element.
+///
+/// Shapes  any, unchanged
+/// Cost    one pass; where the slope follows from y alone, x may be overwritten
+template <class F, bool FromOutput> struct activation {
+  template <class Storage> struct parameters {};
+  static constexpr auto backward_reads = FromOutput ? reads::output : reads::input;
+  static constexpr bool row_wise = true;
+  static constexpr bool in_place = FromOutput;
+
+  static constexpr void forward(auto const&, auto x, auto y, auto) {
+    assign(y, detail::unary<F>(x));
+  }
+  static constexpr void backward(auto const&, auto x, auto y, auto dy, auto dx, auto&, auto) {
+    if (not dx.has_memory()) return;
+    if constexpr (FromOutput)
+      assign(dx, detail::binary<detail::slope_of<F, true>>(dy, y));
+    else
+      assign(dx, detail::binary<detail::slope_of<F, false>>(dy, x));
+  }
+};
+
+using tanh_layer = activation<op::hyperbolic_tangent, true>;
+using sigmoid_layer = activation<op::logistic, true>;
+using relu_layer = activation<op::rectifier, true>;
+using silu_layer = activation<op::swish, false>;
+using gelu_layer = activation<op::gaussian_unit, false>;
+using gelu_tanh_layer = activation<op::gaussian_unit_by_tanh, false>;
+using softplus_layer = activation<op::soft_rectifier, false>;
+
+}  // namespace tessera

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/contract.hpp>
+#include <tessera/ops/affine_map.hpp>
+#include <tessera/ops/attention.hpp>
+
+namespace tessera {
+
+/// What torch.nn.MultiheadAttention leaves to choose.
+struct attention_options {
+  std::size_t heads = 1;
+  bool causal = false;  ///< a sample sees itself and the ones before
+  bool bias = true;
+};
+
+/// Self-attention over time, the first axis: every sample looks at all others.
+///
+/// Shapes  x (time, batch, Features) -> the same; parameters, by torch's names: in_proj_weight
+///         (3·Features, Features), queries, keys and values in this order, in_proj_bias,
+///         out_proj.weight (Features, Features), out_proj.bias
+/// Cost    time·batch·Features·(4·Features + 2·time) multiply-adds, the second part halved where
+///         causal; the tape has no matrix of scores
+/// Errors  an input that is not (time, batch, Features): tests/fail/attention_wrong_input.cpp
+/// Source  torch.nn.MultiheadAttention(x, x, x); reference values: tests/reference/attention.py
+template <std::size_t Features, attention_options Options = {}> struct attention_layer {
+  static_assert(Features % Options.heads == 0, "attention: heads must divide the features");
+  static constexpr auto width = Features / Options.heads;
+
+  template <class Storage> struct projection {
+    matrix_in<Storage, shape<Features, Features>> weight;
+    [[no_unique_address]] tensor_if<Options.bias, Storage, shape<Features>, 0> bias;
+    TESSERA_PARAMETERS(weight, bias)
+  };
+  template <class Storage> struct parameters {
+    matrix_in<Storage, shape<3 * Features, Features>> in_proj_weight;
+    [[no_unique_address]] tensor_if<Options.bias, Storage, shape<3 * Features>, 0> in_proj_bias;
+    projection<Storage> out_proj;
+    TESSERA_PARAMETERS(in_proj_weight, in_proj_bias, out_proj)
+  };
+  template <class X> struct tape {
+    resized<X, 3 * Features> projected;
+    X mixed;
+    resized<X, Options.heads> log_sum;
+  };
+  template <class X> static constexpr std::size_t time_of = bound_of(shape_of<X>::extents[0]);
+  template <class X, mode M> struct scratch {
+    static constexpr bool trains = M == mode::training;
+    using in_weights = detail::affine_map_fn::packed<X, 3 * Features>;
+    using out_weights = detail::affine_map_fn::packed<X, Features>;
+
+    [[no_unique_address]] detail::packed_in<M, in_weights> packed_in;
+    [[no_unique_address]] detail::packed_in<M, out_weights> packed_out;
+    detail::attention_fn::workspace<X, time_of<X>, width> head;
+    resized<X, 3 * Features> projected;  ///< in training, its slope
+    X mixed;                             ///< in training, its slope
+  };
+  template <class S>
+    requires(S::rank == 3)
+  using expected_shape = with_last<S, Features>;
+  static constexpr auto backward_reads = reads::input;
+
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    using T = scalar_of<decltype(x)>;
+    using B = backend_of<decltype(x)>;
+    auto& kept = [&]() -> auto& {
+      if constexpr (decltype(m)::training)
+        return m.tape;
+      else
+        return m.scratch;
+    }();
+    auto const projected = kept.projected.sized_like(x);  // (time, batch, 3·Features)
+    auto const mixed = kept.mixed.sized_like(x);          // (time, batch, Features)
+    affine_map.template prepare<B>(p.in_proj_weight, m.scratch.packed_in);
+    affine_map(x, p.in_proj_weight, data_or_null<T const>(p.in_proj_bias), projected,
+               m.scratch.packed_in);
+    for_each_head(as_const(projected), [&](auto const& head, std::size_t b, std::size_t h) {
+      auto* const log_sum = [&]() -> T* {
+        if constexpr (decltype(m)::training)
+          return m.tape.log_sum.data() + b * Options.heads + h;
+        else
+          return nullptr;
+      }();
+      attention.template forward<B>(head, mixed.data() + b * Features + h * width, log_sum,
+                                    m.scratch.head);
+    });
+    affine_map.template prepare<B>(p.out_proj.weight, m.scratch.packed_out);
+    affine_map(as_const(mixed), p.out_proj.weight, data_or_null<T const>(p.out_proj.bias), y,
+               m.scratch.packed_out);
+  }
+  static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
+                                 auto m) {
+    using T = scalar_of<decltype(x)>;
+    using B = backend_of<decltype(x)>;
+    auto const projected = as_const(m.tape.projected.sized_like(x));
+    auto const mixed = as_const(m.tape.mixed.sized_like(x));
+    auto const dprojected = m.scratch.projected.sized_like(x);
+    auto const dmixed = m.scratch.mixed.sized_like(x);
+    affine_map_input(p.out_proj.weight, dy, dmixed);
+    affine_map_parameters(mixed, dy, gradient.out_proj.weight.data(),
+                          data_or_null<T>(gradient.out_proj.bias));
+    for_each_head(projected, [&](auto const& head, std::size_t b, std::size_t h) {
+      auto const at = b * Features + h * width;
+      auto const at_projected = b * 3 * Features + h * width;
+      auto* const d = dprojected.data() + at_projected;
+      attention.template backward<B, T>(
+          head,
+          {mixed.data() + at, dmixed.data() + at, m.tape.log_sum.data() + b * Options.heads + h, d,
+           d + Features, d + 2 * Features},
+          m.scratch.head);
+    });
+    affine_map_input(p.in_proj_weight, as_const(dprojected), dx);
+    affine_map_parameters(x, as_const(dprojected), gradient.in_proj_weight.data(),
+                          data_or_null<T>(gradient.in_proj_bias));
+  }
+  /// out_proj as a linear layer, then in_proj by xavier_uniform over the stacked matrix; biases are
+  /// zero. The draws come in torch's order.
+  static constexpr void initialize(auto& p, auto& generator) {
+    generator.uniform(p.out_proj.weight, generator.kaiming_bound(Features));
+    if constexpr (Options.bias) {
+      generator.uniform(p.out_proj.bias, generator.reciprocal_root(Features));
+      p.out_proj.bias = {};
+      p.in_proj_bias = {};
+    }
+    generator.uniform(p.in_proj_weight, generator.xavier_bound(Features, 3 * Features));
+  }
+  template <class S>
+  static constexpr std::size_t multiply_adds =
+      S::capacity * (4 * Features + 2 * bound_of(S::extents[0]) / (Options.causal ? 2 : 1));
+
+ private:
+  /// Calls f(head, lane of the batch, number of the head).
+  static constexpr void for_each_head(auto projected, auto const& f) {
+    using T = scalar_of<decltype(projected)>;
+    auto const time = projected.template extent_of<0>();
+    auto const batch = projected.template extent_of<1>();
+    auto const scale = T{1} / lane::sqrt(static_cast<T>(width));
+    for (auto b = std::size_t{0}; b < batch; ++b) {
+      for (auto h = std::size_t{0}; h < Options.heads; ++h) {
+        auto const* const q = projected.data() + b * 3 * Features + h * width;
+        f(detail::attention_head<T>{time, time, width, batch * 3 * Features, batch * Features,
+                                    batch * Options.heads, 0, Options.causal, scale, q,
+                                    q + Features, q + 2 * Features},
+          b, h);
+      }
+    }
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/contract.hpp>
+#include <tessera/tensor/reduction.hpp>
+
+namespace tessera {
+
+/// What torch.nn.LayerNorm leaves to choose; epsilon in units of 1e-12.
+struct layer_norm_options {
+  std::uint64_t epsilon_1e12 = 10'000'000;
+  bool affine = true;
+};
+
+namespace detail {
+
+/// The axes before the last one, as an axis_list: what a parameter of the last axis is summed over.
+template <class S> [[nodiscard]] constexpr auto leading_axes() {
+  return []<std::size_t... A>(std::index_sequence<A...>) {
+    return axis_list<static_cast<std::ptrdiff_t>(A)...>{};
+  }(std::make_index_sequence<S::rank - 1>{});
+}
+
+/// to += the sum of e over all axes but the last, unless `to` has no memory.
+template <class W, class E> constexpr void add_rows(W& to, E const& e) {
+  if (to.data() == nullptr) return;
+  if constexpr (shape_of<E>::rank == 1)
+    assign(view<scalar_of<W>, shape_of<W>, backend_of<W>>{to.data()},
+           view<scalar_of<W>, shape_of<W>, backend_of<W>>{to.data()} + e);
+  else
+    assign(view<scalar_of<W>, shape_of<W>, backend_of<W>>{to.data()},
+           view<scalar_of<W>, shape_of<W>, backend_of<W>>{to.data()} +
+               sum(e, leading_axes<shape_of<E>>()));
+}
+
+}  // namespace detail
+
+/// y = (x - mean) / sqrt(variance + epsilon) · weight + bias over the last axis.
+///
+/// Shapes  x (..., Features) -> y (..., Features); parameters: weight and bias (Features)
+/// Cost    three passes forward, four backward; the tape has two numbers a row
+/// Errors  an input whose last extent is not Features: tests/fail/layer_norm_wrong_input.cpp
+/// Source  torch.nn.LayerNorm; reference values: tests/reference/layer_norm.py
+template <std::size_t Features, layer_norm_options Options = {}> struct layer_norm {
+  template <class Storage> struct parameters {
+    [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Features>, 0> weight;
+    [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Features>, 1> bias;
+    TESSERA_PARAMETERS(weight, bias)
+  };
+  template <class X> struct tape {
+    resized<X, 1> mean;
+    resized<X, 1> scale;
+  };
+  template <class X, mode M> struct scratch {
+    resized<X, 1> mean;  ///< in training: of the slope, and of the slope times the normal x
+    resized<X, 1> scale;
+  };
+  template <class S> using expected_shape = with_last<S, Features>;
+  static constexpr auto backward_reads = reads::input;
+  static constexpr bool row_wise = true;
+
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    using T = scalar_of<decltype(x)>;
+    auto& memory = [&]() -> auto& {
+      if constexpr (decltype(m)::training)
+        return m.tape;
+      else
+        return m.scratch;
+    }();
+    auto const average = memory.mean.sized_like(x);  // (..., 1)
+    auto const scale = memory.scale.sized_like(x);   // (..., 1)
+    constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
+    assign(average, mean(x, axis<-1>, keep));
+    assign(scale, mean(square(x - average), axis<-1>, keep));
+    assign(scale, rsqrt(scale + epsilon));
+    if constexpr (Options.affine)
+      assign(y, (x - average) * scale * p.weight + p.bias);
+    else
+      assign(y, (x - average) * scale);
+  }
+  static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
+                                 auto m) {
+    auto const average = m.tape.mean.sized_like(x);
+    auto const scale = m.tape.scale.sized_like(x);
+    auto const normal = (x - average) * scale;  // (..., Features)
+    if constexpr (Options.affine) {
+      detail::add_rows(gradient.weight, dy * normal);
+      detail::add_rows(gradient.bias, dy);
+    }
+    if (not dx.has_memory()) return;
+    auto const d = [&] {
+      if constexpr (Options.affine)
+        return dy * p.weight;
+      else
+        return dy * scalar_of<decltype(dy)>{1};
+    }();
+    auto const mean_d = m.scratch.mean.sized_like(x);
+    auto const mean_product = m.scratch.scale.sized_like(x);
+    assign(mean_d, mean(d, axis<-1>, keep));
+    assign(mean_product, mean(d * normal, axis<-1>, keep));
+    assign(dx, (d - mean_d - normal * mean_product) * scale);
+  }
+  static constexpr void initialize(auto& p, auto&) {
+    if constexpr (Options.affine) p.weight = scalar_of<decltype(p.weight)>{1};
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/conv1d.hpp>
+#include <tessera/ops/simd/multiply.hpp>
+
+namespace tessera {
+
+/// A matrix product for every tap and group: neighbouring times are neighbouring rows.
+template <> struct kernel<detail::conv1d_fn, simd> {
+  using geometry = detail::conv1d_geometry;
+
+  /// The weights of one tap and group, (group_in, group_out) forward, turned backward.
+  template <class T, std::size_t Weights> struct packed {
+    alignas(storage_alignment) T values[Weights];
+  };
+
+  template <class T>
+  static void forward(geometry const& g, T const* x, T const* past, T const* weight, T const* bias,
+                      T* y, auto& memory) {
+    for (auto row = std::size_t{0}; row < g.out_time * g.rows; ++row)
+      for (auto o = std::size_t{0}; o < g.out; ++o)
+        y[row * g.out + o] = bias == nullptr ? T{0} : bias[o];
+    for (auto k = std::size_t{0}; k < g.kernel; ++k) {
+      for (auto group = std::size_t{0}; group < g.groups; ++group) {
+        auto* const w = memory.values;
+        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
+          w[i * g.group_out() + o] = weight[at];
+        });
+        for_each_run(g, x, past, k, [&](T const* from, std::size_t t, std::size_t times) {
+          tile::multiply<T>({times * g.rows, g.group_out(), g.group_in(),
+                             from + group * g.group_in(), g.in, 1, w, g.group_out(),
+                             y + t * g.rows * g.out + group * g.group_out(), g.out, tile::start::c,
+                             nullptr});
+        });
+      }
+    }
+  }
+  template <class T>
+  static void input(geometry const& g, T const* weight, T const* dy, T* dx, auto& memory) {
+    for (auto i = std::size_t{0}; i < g.time * g.rows * g.in; ++i) dx[i] = T{0};
+    for (auto k = std::size_t{0}; k < g.kernel; ++k) {
+      for (auto group = std::size_t{0}; group < g.groups; ++group) {
+        auto* const w = memory.values;
+        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
+          w[o * g.group_in() + i] = weight[at];
+        });
+        for_each_run(g, static_cast<T const*>(dx), static_cast<T const*>(nullptr), k,
+                     [&](T const* to, std::size_t t, std::size_t times) {
+                       tile::multiply<T>({times * g.rows, g.group_in(), g.group_out(),
+                                          dy + t * g.rows * g.out + group * g.group_out(), g.out, 1,
+                                          w, g.group_in(), dx + (to - dx) + group * g.group_in(),
+                                          g.in, tile::start::c, nullptr});
+                     });
+      }
+    }
+  }
+  template <class T>
+  static void parameters(geometry const& g, T const* x, T const* past, T const* dy, T* dweight,
+                         T* dbias, auto& memory) {
+    if (dbias != nullptr)
+      for (auto row = std::size_t{0}; row < g.out_time * g.rows; ++row)
+        for (auto o = std::size_t{0}; o < g.out; ++o) dbias[o] += dy[row * g.out + o];
+    if (dweight == nullptr) return;
+    for (auto k = std::size_t{0}; k < g.kernel; ++k) {
+      for (auto group = std::size_t{0}; group < g.groups; ++group) {
+        auto* const w = memory.values;
+        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
+          w[o * g.group_in() + i] = dweight[at];
+        });
+        for_each_run(g, x, past, k, [&](T const* from, std::size_t t, std::size_t times) {
+          tile::multiply<T>({g.group_out(), g.group_in(), times * g.rows,
+                             dy + t * g.rows * g.out + group * g.group_out(), 1, g.out,
+                             from + group * g.group_in(), g.in, w, g.group_in(), tile::start::c,
+                             nullptr});
+        });
+        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
+          dweight[at] = w[o * g.group_in() + i];
+        });
+      }
+    }
+  }
+
+ private:
+  static void for_each_weight(geometry const& g, std::size_t group, std::size_t k, auto const& f) {
+    for (auto o = std::size_t{0}; o < g.group_out(); ++o)
+      for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+        f(o, i, ((group * g.group_out() + o) * g.group_in() + i) * g.kernel + k);
+  }
+  /// Calls f(inputs, first output, how many outputs) for runs of times whose inputs by tap k follow
+  /// one another, in order.
+  template <class T>
+  static void for_each_run(geometry const& g, T const* x, T const* past, std::size_t k,
+                           auto const& f) {
+    for (auto t = std::size_t{0}; t < g.out_time;) {
+      auto const* const from = g.seen(x, past, t, k);
+      auto times = std::size_t{1};
+      if (from != nullptr && g.stride == 1)
+        while (t + times < g.out_time &&
+               g.seen(x, past, t + times, k) == from + times * g.rows * g.in)
+          ++times;
+      if (from != nullptr) f(from, t, times);
+      t += times;
+    }
+  }
+};
+
+}  // namespace tessera
