@@ -2,7 +2,7 @@
 // One model in every use: sample by sample, as a whole sequence, and a training pass.
 #include <tessera/tessera.hpp>
 
-using model = tessera::sequential<tessera::lstm_layer<5, 64>, tessera::linear<64, 1>>;
+using model = tessera::sequential<tessera::lstm<5, 64>, tessera::linear<64, 1>>;
 using sample = tessera::tensor<float, tessera::shape<4, 5>>;
 using sequence = tessera::tensor<float, tessera::shape<50, 4, 5>>;
 

@@ -2,7 +2,7 @@
 """What the checks of the source tree share: its floors, its files, the way a check ends."""
 import sys
 
-FLOORS = ["core", "shape", "backend", "tensor", "random", "ops", "grad", "layers", "compose",
+FLOORS = ["core", "shape", "backend", "tensor", "random", "ops", "grad", "compose", "layers",
           "models", "optim", "bridge io data", "train", "parallel", "search", "serve"]  # low to high
 LEVEL = {floor: level for level, floors in enumerate(FLOORS) for floor in floors.split()}
 

@@ -61,7 +61,8 @@ inline constexpr auto memory_of = [] {
     m.tape = bytes_of<tape_of<L, X>>;
     m.output *= 2;
   }
-  m.object = m.gradient + m.state + m.tape + m.scratch + m.output;
+  if constexpr (Mode == mode::training) m.object = storage_alignment;  // whether there is a tape
+  m.object += m.gradient + m.state + m.tape + m.scratch + m.output;
   m.total = m.object + m.parameters + m.moments;
   return m;
 }();

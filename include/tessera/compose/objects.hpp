@@ -82,7 +82,10 @@ template <class Model, class X> struct streaming {
 
 /// Forward and backward of one batch, or of one chunk of it.
 ///
-/// Cost  allocates nothing; sizeof is memory_of<Model, X, mode::training>.object
+/// State   zero at first; carried from one forward to the next
+/// Cost    allocates nothing; sizeof is memory_of<Model, X, mode::training>.object
+/// Errors  a backward without a forward before it breaks the contract: layers compute their slopes
+///         where the tape was
 template <class Model, class X> struct differentiation {
   static_assert(error::every_layer_accepts_its_input<verdict<Model, X>>,
                 "a layer is given a shape it does not take");
@@ -98,6 +101,7 @@ template <class Model, class X> struct differentiation {
   [[no_unique_address]] state_of<model, X, mode::training> state;
   [[no_unique_address]] tape_of<model, X> tape;
   [[no_unique_address]] scratch_of<model, X, mode::training> scratch;
+  alignas(storage_alignment) bool has_tape;
 
   template <contiguous Input>
   auto forward(auto const& p, Input const& x, auto context) -> const_view_of<output> {
@@ -105,6 +109,7 @@ template <class Model, class X> struct differentiation {
     auto const from = as_const(x);
     auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
     model::forward(p, from, to, lend<mode::training>(state, tape, scratch, context));
+    has_tape = true;
     return to;
   }
   template <contiguous Input> auto forward(auto const& p, Input const& x) -> const_view_of<output> {
@@ -116,6 +121,8 @@ template <class Model, class X> struct differentiation {
   void backward(auto const& p, Input const& x, view_of<X> dx, auto& into, auto context) {
     auto const from = as_const(x);
     auto const actual = output_extents<model>(from.actual);
+    require(has_tape, "backward: each needs a forward before it");
+    has_tape = false;
     model::backward(p, from, const_view_of<output>{y.data(), actual},
                     const_view_of<output>{dy.data(), actual}, dx, into,
                     lend<mode::training>(state, tape, scratch, context));

@@ -131,10 +131,21 @@ template <array_operand A, operand Low, operand High>
                                        detail::as_node<T>(std::forward<Low>(low)),
                                        detail::as_node<T>(std::forward<High>(high)));
 }
+namespace detail {
+/// Between two plain numbers: floating-point ones stay what they are, integers are float.
+template <class A, class B> struct choice_scalar {
+  using type = scalar_among<A, B>;
+};
+template <number A, number B> struct choice_scalar<A, B> {
+  using common = std::common_type_t<A, B>;
+  using type = std::conditional_t<std::is_floating_point_v<common>, common, float>;
+};
+}  // namespace detail
+
 /// a where the condition holds, else b.
 template <array_operand Condition, operand A, operand B>
 [[nodiscard]] constexpr auto where(Condition&& condition, A&& a, B&& b) {
-  using T = detail::scalar_among<A, B, tensor<float, shape<>>>;
+  using T = typename detail::choice_scalar<std::remove_cvref_t<A>, std::remove_cvref_t<B>>::type;
   return detail::make_map<op::choose>(detail::as_node<bool>(std::forward<Condition>(condition)),
                                       detail::as_node<T>(std::forward<A>(a)),
                                       detail::as_node<T>(std::forward<B>(b)));

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+#include <tessera/layers/conv1d.hpp>
+
+using namespace tessera;
+
+// -- contract -------------------------------------------------------------------------------------
+static_assert(std::same_as<output_shape<conv1d<4, 6, 3>, shape<9, 2, 4>>, shape<7, 2, 6>>);
+static_assert(std::same_as<output_shape<conv1d<4, 6, 3, conv1d_options{.stride = 2, .padding = 1}>,
+                                        shape<at_most(9), 4>>,
+                           shape<at_most(5), 6>>);
+static_assert(not accepts<conv1d<4, 6, 3>, shape<2, 4>>, "shorter than the window");
+static_assert(not accepts<conv1d<4, 6, 3>, shape<9, 5>>);
+using causal_layer = conv1d<4, 6, 3, conv1d_options{.dilation = 2, .causal = true}>;
+static_assert(streams<causal_layer> && stateful<causal_layer>);
+static_assert(not streams<conv1d<4, 6, 3>> && not stateful<conv1d<4, 6, 3>>);
+static_assert(parameter_count<conv1d<4, 6, 3, conv1d_options{.groups = 2}>> == 6 * 2 * 3 + 6);
+
+// -- values by hand -------------------------------------------------------------------------------
+TEST_CASE("conv1d: a window of two ones adds neighbours") {
+  using model = sequential<conv1d<1, 1, 2>>;
+  auto p = parameters_of<model, owned<float>>{};
+  hana::at_c<0>(p).weight = {{1, 1}};
+  auto const run = std::make_unique<inference<model, tensor<float, shape<4, 1>>>>();
+  auto const y = (*run)(p, tensor<float, shape<4, 1>>{{1, 2, 4, 8}});
+  CHECK(test::distance(y, {3, 6, 12}) == 0);
+}
+
+// -- laws -----------------------------------------------------------------------------------------
+template <class B> using batch = tensor<float, shape<37, 2, 12>, B>;
+TEST_CASE("conv1d: vectors have the bits of the reference") {
+  test::equals_reference<batch, sequential<conv1d<12, 70, 3>>>();
+  test::equals_reference<
+      batch, sequential<conv1d<12, 8, 3,
+                               conv1d_options{.stride = 2, .padding = 2, .dilation = 3, .groups = 4}>>>();
+  test::equals_reference<
+      batch, sequential<conv1d<12, 8, 4, conv1d_options{.groups = 2, .causal = true}>>>();
+}
+TEST_CASE("conv1d: gradient check, streaming") {
+  using causal = sequential<causal_layer, conv1d<6, 2, 2, conv1d_options{.causal = true}>>;
+  test::passes_gradient_check<sequential<conv1d<4, 3, 3>>, tensor<double, shape<9, 2, 4>>>();
+  test::passes_gradient_check<
+      sequential<conv1d<4, 6, 3, conv1d_options{.stride = 2, .padding = 1, .dilation = 2, .groups = 2}>>,
+      tensor<double, shape<at_most(9), at_most(3), 4>>>(1, 0.7, 8, 2);
+  test::passes_gradient_check<causal, tensor<double, shape<9, 2, 4>>>();
+  test::streams_like_a_sequence<causal, tensor<float, shape<12, 3, 4>>>();
+  test::streams_like_a_sequence<causal, tensor<float, shape<12, 4>>>();
+}
+
+// -- reference: tests/reference/conv1d.py ---------------------------------------------------------
+TEST_CASE("conv1d: agrees with torch") {
+  auto const g = test::golden("conv1d");
+  test::agrees_with_torch<sequential<conv1d<4, 6, 3>>, tensor<float, shape<9, 2, 4>>>(g, "plain.");
+  test::agrees_with_torch<sequential<conv1d<4, 6, 3,
+                                            conv1d_options{.stride = 2,
+                                                           .padding = 2,
+                                                           .dilation = 2,
+                                                           .groups = 2,
+                                                           .bias = false}>>,
+                          tensor<float, shape<11, 2, 4>>>(g, "options.");
+  test::agrees_with_torch<sequential<conv1d<3, 5, 4, conv1d_options{.dilation = 2, .causal = true}>>,
+                          tensor<float, shape<10, 2, 3>>>(g, "causal.");
+}

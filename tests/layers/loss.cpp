@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+#include <tessera/layers/loss.hpp>
+
+using namespace tessera;
+
+// -- contract, values by hand ---------------------------------------------------------------------
+constexpr auto by_hand() -> bool {
+  auto const y = tensor<double, shape<2, 2>>{{1, 2, 3, 4}};
+  auto const target = tensor<double, shape<2, 2>>{{1, 0, 3, 5}};
+  auto dy = tensor<double, shape<2, 2>>{};
+  auto const slope = view<double, shape<2, 2>>{dy.data()};
+  auto const squares = mse::value_and_slope(as_const(y), as_const(target), slope, 0.25);
+  auto const right = squares == 1.25 && dy(0, 1) == 1.0 && dy(1, 1) == -0.5;
+  auto const distances = l1::value_and_slope(as_const(y), as_const(target), slope, 0.25);
+  return right && distances == 0.75 && dy(0, 0) == 0 && dy(0, 1) == 0.25 && dy(1, 1) == -0.25;
+}
+static_assert(by_hand());
+TEST_CASE("losses: by hand") { CHECK(by_hand()); }
+
+TEST_CASE("cross_entropy: a certain row costs nothing, a wrong class is refused") {
+  auto const y = tensor<float, shape<1, 3>>{{0, 100, 0}};
+  auto target = tensor<std::int64_t, shape<1>>{{1}};
+  CHECK(cross_entropy{}.value(as_const(y), as_const(target), 1.0F) == 0);
+  target = {{3}};
+  CHECK_THROWS_AS(cross_entropy{}.value(as_const(y), as_const(target), 1.0F), std::invalid_argument);
+  target = {{-1}};
+  CHECK_THROWS_AS(cross_entropy{}.value(as_const(y), as_const(target), 1.0F), std::invalid_argument);
+}
+
+// -- laws -----------------------------------------------------------------------------------------
+TEMPLATE_TEST_CASE("losses: the slope is the derivative of the value", "", mse, l1) {
+  auto y = tensor<double, shape<3, 5>>{};
+  auto target = tensor<double, shape<3, 5>>{};
+  auto dy = tensor<double, shape<3, 5>>{};
+  test::fill(y, 1);
+  test::fill(target, 2);
+  (void)TestType::value_and_slope(as_const(y), as_const(target), view<double, shape<3, 5>>{dy.data()}, 0.1);
+  for (auto i = std::size_t{0}; i < 15; ++i) {
+    auto const at = y.values[i];
+    y.values[i] = at + 1e-6;
+    auto const above = TestType::value(as_const(y), as_const(target), 0.1);
+    y.values[i] = at - 1e-6;
+    auto const below = TestType::value(as_const(y), as_const(target), 0.1);
+    y.values[i] = at;
+    CHECK(dy.values[i] == Approx((above - below) / 2e-6).margin(1e-8));
+  }
+}
+TEST_CASE("cross_entropy: the slope is the derivative of the value") {
+  auto y = tensor<double, shape<3, 5>>{};
+  auto dy = tensor<double, shape<3, 5>>{};
+  auto const target = tensor<std::int64_t, shape<3>>{{4, -100, 0}};
+  auto const loss = cross_entropy{.label_smoothing = 0.2};
+  test::fill(y, 1, 3);
+  CHECK(loss.terms(as_const(target)) == 2);
+  (void)loss.value_and_slope(as_const(y), as_const(target), view<double, shape<3, 5>>{dy.data()}, 0.5);
+  for (auto i = std::size_t{0}; i < 15; ++i) {
+    auto const at = y.values[i];
+    y.values[i] = at + 1e-6;
+    auto const above = loss.value(as_const(y), as_const(target), 0.5);
+    y.values[i] = at - 1e-6;
+    auto const below = loss.value(as_const(y), as_const(target), 0.5);
+    y.values[i] = at;
+    CHECK(dy.values[i] == Approx((above - below) / 2e-6).margin(1e-8));
+  }
+}
+
+// -- reference: tests/reference/loss.py -----------------------------------------------------------
+template <class Loss> void agrees(test::golden const& g, std::string const& name) {
+  auto y = tensor<float, shape<5, 3, 7>>{};
+  auto target = y;
+  auto dy = y;
+  test::load(y, g[name + ".y"]);
+  test::load(target, g[name + ".target"]);
+  auto const value = Loss::value_and_slope(as_const(y), as_const(target),
+                                           view<float, shape<5, 3, 7>>{dy.data()}, 1.0F / 105);
+  CHECK(value == Approx(g[name + ".value"][0]).epsilon(1e-6));
+  CHECK(test::distance(dy, g[name + ".dy"]) <= 1e-7);
+}
+TEST_CASE("losses: agree with torch") {
+  auto const g = test::golden("loss");
+  agrees<mse>(g, "mse");
+  agrees<l1>(g, "l1");
+  for (auto const& [name, loss] : {std::pair{"plain", cross_entropy{}},
+                                   std::pair{"smooth", cross_entropy{.label_smoothing = 0.1}},
+                                   std::pair{"ignore", cross_entropy{.ignore_index = 3}}}) {
+    INFO(name);
+    auto y = tensor<float, shape<6, 2, 70>>{};
+    auto dy = y;
+    auto target = tensor<std::int64_t, shape<6, 2>>{};
+    auto const key = std::string{name};
+    test::load(y, g[key + ".y"]);
+    test::load(target, g[key + ".target"]);
+    auto const scale = 1.0F / static_cast<float>(loss.terms(as_const(target)));
+    auto const value = loss.value_and_slope(as_const(y), as_const(target),
+                                            view<float, shape<6, 2, 70>>{dy.data()}, scale);
+    CHECK(value == Approx(g[key + ".value"][0]).epsilon(1e-6));
+    CHECK(test::distance(dy, g[key + ".dy"]) <= 1e-7);
+  }
+}

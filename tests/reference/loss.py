@@ -1,0 +1,22 @@
+"""Reference values for tests/layers/loss.cpp."""
+import torch
+
+from golden import Golden
+
+torch.manual_seed(1)
+g = Golden(__file__, 1, torch=torch.__version__)
+for name, loss in dict(mse=torch.nn.MSELoss(), l1=torch.nn.L1Loss()).items():
+    y, target = torch.randn(5, 3, 7, requires_grad=True), torch.randn(5, 3, 7)
+    with torch.no_grad():
+        y[0, 0, 0] = target[0, 0, 0]
+    value = loss(y, target)
+    value.backward()
+    for n, t in dict(y=y, target=target, value=value, dy=y.grad).items():
+        g.tensor(f"{name}.{n}", t)
+for name, options in dict(plain={}, smooth=dict(label_smoothing=0.1), ignore=dict(ignore_index=3)).items():
+    y, target = (torch.randn(6, 2, 70) * 4).requires_grad_(), torch.randint(0, 5, (6, 2))
+    value = torch.nn.functional.cross_entropy(y.reshape(12, 70), target.reshape(12), **options)
+    value.backward()
+    for n, t in dict(y=y, target=target, value=value, dy=y.grad).items():
+        g.tensor(f"{name}.{n}", t)
+g.write()
