@@ -38,6 +38,14 @@ class CompileFail(CheckTest):
         self.assert_reports("1 are allowed", arguments=self.arguments(
             "must_fail", "// EXPECT: two bytes\n// LINES: 1\n" + ASSERTION))
 
+    def test_the_way_to_a_header_is_no_part_of_the_message(self):
+        self.write("b.hpp", '#include "c.hpp"\n')
+        self.write("c.hpp", "static_assert(false);\n")
+        text = '// EXPECT: static\n// LINES: 4\n#ifdef TESSERA_MUST_FAIL\n#include "b.hpp"\n#endif\n'
+        code, output = self.run_check(*self.arguments("must_fail", text))
+        self.assertEqual(code, 0, output)
+        self.assertIn("In file included from", output)
+
     def test_a_file_without_expectation_is_reported(self):
         self.assert_reports("has no `// EXPECT", arguments=self.arguments("control", ASSERTION))
 
