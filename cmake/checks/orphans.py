@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """orphans.py <root>: one idea, one stem.
 
-Fails for a header without its test, a test without its header, and reference values without the
-program that made them. The kernels of ops/simd/x.hpp and ops/reference/x.hpp are tested by
+Fails for a header without its test, a test without its header or that its folder's CMakeLists.txt
+does not name, and reference values without the program that made them. The kernels of ops/simd/x.hpp and ops/reference/x.hpp are tested by
 tests/ops/x.cpp; the parts of x.hpp in a folder x/ by the test of x.hpp.
 """
 import pathlib
@@ -40,8 +40,13 @@ def problems(root):
     for folder in sorted(tests.iterdir()) if tests.exists() else []:
         if not folder.is_dir() or folder.name not in LEVEL:
             continue
+        recipe = folder / "CMakeLists.txt"
+        registered = recipe.read_text(encoding="utf-8").split() if recipe.exists() else []
+        registered = {word.strip("()") for word in registered}
         for test in sorted(folder.rglob("*.cpp")):
             stem = test.relative_to(tests).with_suffix("")
+            if str(test.relative_to(folder)) not in registered:
+                yield f"tests/{stem}.cpp: is not named in tests/{folder.name}/CMakeLists.txt"
             if stem not in covered:
                 yield f"tests/{stem}.cpp: has no header include/tessera/{stem}.hpp"
     for values in sorted((tests / "reference").rglob("*.txt")):

@@ -16,6 +16,9 @@ class Orphans(CheckTest):
                      "fail/anything.cpp", "reference/dot.txt", "reference/dot.long.txt"]:
             self.write(f"tests/{test}")
         self.write("tests/reference/dot.py")
+        self.write("tests/ops/CMakeLists.txt", "tessera_test(ops dot.cpp)\n")
+        self.write("tests/core/CMakeLists.txt", "tessera_test(core\n  root.cpp\n)\n")
+        self.write("tests/backend/CMakeLists.txt", "tessera_test(lanes lanes.cpp ARCHS x86-64-v2)\n")
         self.assert_passes()
 
     def test_headers_without_tests_are_reported(self):
@@ -23,7 +26,7 @@ class Orphans(CheckTest):
         self.write("include/tessera/ops/simd/dot.hpp")
         self.write("include/tessera/core/part/square.hpp")
         self.write("tests/core/part.cpp")
-        self.write("include/tessera/core/part.txt")
+        self.write("tests/core/CMakeLists.txt", "tessera_test(core part.cpp)\n")
         self.assert_reports(
             "include/tessera/layers/linear.hpp: has no test tests/layers/linear.cpp",
             "include/tessera/ops/simd/dot.hpp: has no test tests/ops/dot.cpp",
@@ -31,8 +34,16 @@ class Orphans(CheckTest):
 
     def test_tests_without_headers_are_reported(self):
         self.write("tests/layers/linear.cpp")
+        self.write("tests/layers/CMakeLists.txt", "tessera_test(layers linear.cpp)\n")
         self.assert_reports_only("tests/layers/linear.cpp: has no header "
                                  "include/tessera/layers/linear.hpp")
+
+    def test_tests_that_are_not_built_are_reported(self):
+        self.write("include/tessera/layers/linear.hpp")
+        self.write("tests/layers/linear.cpp")
+        self.assert_reports_only("tests/layers/linear.cpp: is not named in tests/layers/CMakeLists.txt")
+        self.write("tests/layers/CMakeLists.txt", "tessera_test(layers bilinear.cpp)\n")
+        self.assert_reports_only("tests/layers/linear.cpp: is not named in tests/layers/CMakeLists.txt")
 
     def test_values_without_their_program_are_reported(self):
         self.write("tests/reference/lstm.txt")
