@@ -33,10 +33,10 @@ TEST_CASE("linear: the bits of a row do not depend on the rows around it") {
   test::fill_parameters(*p, 1);
   auto x = tensor<float, shape<19, 37>>{};
   test::fill(x, 2);
-  auto const all = std::make_unique<inference<model, tensor<float, shape<19, 37>>>>();
+  auto const whole = std::make_unique<inference<model, tensor<float, shape<19, 37>>>>();
   auto const some = std::make_unique<inference<model, tensor<float, shape<at_most(19), 37>>>>();
   auto const alone = std::make_unique<streaming<model, tensor<float, shape<37>>>>();
-  auto const y = (*all)(*p, x);
+  auto const y = (*whole)(*p, x);
   auto const part = view<float const, shape<at_most(19), 37>>{x.data(), {{{7}}}};
   auto const first = (*some)(*p, part);
   REQUIRE(first.extent_of<0>() == 7);

@@ -10,7 +10,7 @@ namespace tessera {
 /// generator and NumPy's RandomState.
 ///
 /// State   624 words and an index: a plain struct that can be copied, compared and saved
-/// Source  Matsumoto and Nishimura 1998; reference values: tests/reference/random.py
+/// Source  Matsumoto and Nishimura 1998; reference values: tests/reference/random_streams.py
 struct mt19937 {
   static constexpr std::size_t size = 624;
 

@@ -9,7 +9,7 @@ namespace tessera {
 /// The stream of numpy.random.RandomState(seed).
 ///
 /// Accuracy  random_sample and uniform: the bits of NumPy; normal within 4e-16 relative of it
-/// Source    NumPy's legacy generator; reference values: tests/reference/random.py
+/// Source    NumPy's legacy generator; reference values: tests/reference/random_streams.py
 class numpy_random_state {
  public:
   constexpr explicit numpy_random_state(std::uint32_t seed) : engine_{seed} {}

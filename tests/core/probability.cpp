@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <tessera/core/probability.hpp>
+
+using tessera::probability;
+
+template <probability P> struct holder {
+  static constexpr auto value = P.value();
+};
+static_assert(holder<0.25>::value == 0.25 && holder<0.2>::value == 0.2);
+TEST_CASE("probability: outside [0, 1) is refused") {
+  CHECK_THROWS_AS(probability(1.0), std::invalid_argument);
+  CHECK_THROWS_AS(probability(-0.1), std::invalid_argument);
+  CHECK(probability(0.999).millionths == 999000);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+// The passes over expressions: vectors have the bits of plain loops, whatever the shape.
+template <class T, class S, std::ptrdiff_t... Axes> void same_bits(unsigned seed) {
+  auto const a = std::make_unique<tensor<T, S, simd>>();
+  auto const b = std::make_unique<tensor<T, S, reference>>();
+  test::fill(*a, seed, 4);
+  test::fill(*b, seed, 4);
+  auto const compare = [](auto const& x, auto const& y) { CHECK(test::same_bits(evaluate(x), evaluate(y))); };
+  auto const f = [](auto const& x) { return tanh(x * x - 0.5) / (abs(x) + 1) + where(x > 0, exp(x), x); };
+  compare(f(*a), f(*b));
+  compare(sum(f(*a), axis<Axes...>), sum(f(*b), axis<Axes...>));
+  compare(max(*a, axis<Axes...>), max(*b, axis<Axes...>));
+  compare(*a - mean(*a, axis<Axes...>, keep), *b - mean(*b, axis<Axes...>, keep));
+  compare(*a > 0 && !(*a < 1), *b > 0 && !(*b < 1));
+  compare(transpose(*a) * 2 + 1, transpose(*b) * 2 + 1);
+  compare(variance(*a, axis<Axes...>), variance(*b, axis<Axes...>));
+}
+TEMPLATE_TEST_CASE("tensor kernels: vectors have the bits of plain loops", "", float, double) {
+  same_bits<TestType, shape<1>>(1);
+  same_bits<TestType, shape<7>>(2);
+  same_bits<TestType, shape<64>>(3);
+  same_bits<TestType, shape<1000>>(4);
+  same_bits<TestType, shape<5, 3>, 0>(5);
+  same_bits<TestType, shape<5, 3>, 1>(6);
+  same_bits<TestType, shape<13, 67>, 0>(7);
+  same_bits<TestType, shape<13, 67>, 1>(8);
+  same_bits<TestType, shape<13, 67>, 0, 1>(9);
+  same_bits<TestType, shape<3, 5, 33>, 0, 2>(10);
+  same_bits<TestType, shape<3, 5, 33>, 1, 2>(11);
+  same_bits<TestType, shape<3, 16, 1>, 1>(12);
+}
+TEST_CASE("tensor kernels: broadcasts and bounded extents") {
+  auto const a = std::make_unique<tensor<float, shape<at_most(9), 37>, simd>>();
+  auto const b = std::make_unique<tensor<float, shape<at_most(9), 37>, reference>>();
+  auto row_a = tensor<float, shape<37>, simd>{};
+  auto row_b = tensor<float, shape<37>, reference>{};
+  auto y_a = *a;
+  auto y_b = *b;
+  for (auto n = std::size_t{0}; n <= 9; ++n) {
+    test::fill(*a, 1);
+    test::fill(*b, 1);
+    test::fill(row_a, 2);
+    test::fill(row_b, 2);
+    y_a = {};
+    y_b = {};
+    assign(y_a.sized(n), sigmoid(a->sized(n) * row_a) - max(a->sized(n), axis<1>, keep));
+    assign(y_b.sized(n), sigmoid(b->sized(n) * row_b) - max(b->sized(n), axis<1>, keep));
+    CHECK(std::memcmp(y_a.values, y_b.values, sizeof y_a.values) == 0);
+  }
+}
+TEST_CASE("tensor kernels: 16-bit scalars by vectors as one by one") {
+  auto a = tensor<bf16, shape<3, 21>, simd>{};
+  auto b = tensor<bf16, shape<3, 21>, reference>{};
+  for (auto i = std::size_t{0}; i < 63; ++i) a.values[i] = b.values[i] = bf16(std::sin(static_cast<float>(i)));
+  CHECK(test::same_bits(evaluate(exp(a) * 3), evaluate(exp(b) * 3)));
+  a = a * a + 1;
+  b = b * b + 1;
+  CHECK(std::memcmp(a.values, b.values, sizeof a.values) == 0);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <tessera/tensor/operation.hpp>
+
+using namespace tessera;
+
+// Every slope is the derivative of its value, by central differences in double.
+template <class F, class... A> void check_slopes(char const* name, A... at) {
+  double const values[] = {at...};
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    auto const one = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+      if constexpr (op::has_slope<F, J>) {
+        INFO(name << ", operand " << J << " at " << values[J]);
+        auto const step = 1e-6;
+        auto const moved = [&](double by) { return F::value((values[I] + (I == J ? by : 0))...); };
+        auto const difference = (moved(step) - moved(-step)) / (2 * step);
+        CHECK(F::template slope<J>(F::value(at...), at...) == Approx(difference).margin(1e-7));
+      }
+    };
+    (one(std::integral_constant<std::size_t, I>{}), ...);
+  }(std::index_sequence_for<A...>{});
+}
+#define SLOPES(F, ...) check_slopes<op::F>(#F, __VA_ARGS__)
+TEST_CASE("operations: slopes are derivatives") {
+  for (auto const x : {-2.3, -0.4, 0.3, 1.7}) {
+    SLOPES(add, x, 0.5);
+    SLOPES(subtract, x, 0.5);
+    SLOPES(multiply, x, 0.7);
+    SLOPES(divide, x, 0.7);
+    SLOPES(negate, x);
+    SLOPES(minimum, x, 0.5);
+    SLOPES(maximum, x, 0.5);
+    SLOPES(absolute, x);
+    SLOPES(squared, x);
+    SLOPES(exponential, x);
+    SLOPES(exponential_minus_one, x);
+    SLOPES(hyperbolic_tangent, x);
+    SLOPES(logistic, x);
+    SLOPES(rectifier, x);
+    SLOPES(swish, x);
+    SLOPES(gaussian_unit, x);
+    SLOPES(gaussian_unit_by_tanh, x);
+    SLOPES(soft_rectifier, x);
+    SLOPES(error_integral, x);
+    SLOPES(sine, x);
+    SLOPES(cosine, x);
+    SLOPES(clamped, x, -1.0, 1.0);
+    SLOPES(square_root, x * x);
+    SLOPES(reciprocal_root, x * x);
+    SLOPES(logarithm, x * x);
+    SLOPES(logarithm_plus_one, x * x);
+    SLOPES(power, x * x, 1.3);
+  }
+  CHECK(op::choose::slope<1>(1.0, true, 1.0, 2.0) == 1);
+  CHECK(op::choose::slope<2>(1.0, true, 1.0, 2.0) == 0);
+}
+TEST_CASE("operations: at a kink the slope is torch's") {
+  CHECK(op::absolute::slope<0>(0.0, 0.0) == 0);
+  CHECK(op::rectifier::slope<0>(0.0, 0.0) == 0);
+  CHECK(op::maximum::slope<0>(1.0, 1.0, 1.0) == 0.5);
+  CHECK(op::clamped::slope<0>(1.0, 1.0, -1.0, 1.0) == 1);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace tessera;
+
+template <class Storage> struct pair_of {
+  tensor_in<Storage, shape<2, 3>> weight;
+  tensor_in<Storage, shape<2>> bias;
+  TESSERA_PARAMETERS(weight, bias)
+};
+template <class Storage> struct nested {
+  pair_of<Storage> first;
+  pair_of<Storage> each[2];
+  hana::tuple<pair_of<Storage>, nothing> rest;
+  [[no_unique_address]] absent<0> nowhere;
+  TESSERA_PARAMETERS(first, each, rest, nowhere)
+};
+static_assert(std::is_aggregate_v<pair_of<owned<float>>>);
+static_assert(std::is_trivially_copyable_v<nested<owned<float>>>);
+static_assert(sizeof(pair_of<counted>) == 8, "one byte for each parameter");
+static_assert(pair_of<owned<float>>::member_name(1) == "bias");
+
+TEST_CASE("parameters: visited in order, by path, with others alongside") {
+  auto p = nested<owned<float>>{};
+  auto const views = nested<viewed<float>>{};
+  auto paths = std::vector<std::string>{};
+  auto total = std::size_t{0};
+  for_each_parameter(
+      [&](name const& path, auto& w, auto const& v) {
+        paths.emplace_back(path.c_str());
+        total += w.size();
+        CHECK(v.data() == nullptr);
+        w.values[0] = static_cast<float>(paths.size());
+      },
+      p, views);
+  CHECK(paths == std::vector<std::string>{"first.weight", "first.bias", "each.0.weight", "each.0.bias",
+                                          "each.1.weight", "each.1.bias", "rest.0.weight", "rest.0.bias"});
+  CHECK(total == 32);
+  CHECK(p.each[1].weight.values[0] == 5);
+}
+TEST_CASE("parameters: one that is absent has no memory") {
+  auto a = absent<0>{};
+  CHECK(data_or_null<float>(a) == nullptr);
+  auto p = pair_of<owned<float>>{};
+  CHECK(data_or_null<float>(p.bias) == p.bias.data());
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+// -- contract, values by hand ---------------------------------------------------------------------
+constexpr auto by_hand() -> bool {
+  auto const x = tensor<float, shape<2, 3>>{{1, 2, 3, 4, 5, 9}};
+  tensor<float, shape<>> const total = sum(x);
+  tensor<float, shape<2>> const rows = sum(x, axis<-1>);
+  tensor<float, shape<3>> const columns = max(x * 2, axis<0>);
+  tensor<float, shape<2, 3>> const centered = x - mean(x, axis<1>, keep);
+  tensor<float, shape<2, 1>> const spread = variance(x, axis<1>, keep);
+  tensor<float, shape<1, 3>> const least = min(x, axis<0>, keep);
+  return total.values[0] == 24 && rows[1] == 18 && columns[2] == 18 && centered(1, 2) == 3 &&
+         spread(1, 0) * 3 == 14 && least(0, 1) == 2;
+}
+static_assert(by_hand());
+TEST_CASE("reductions: by hand") { CHECK(by_hand()); }
+
+// -- laws: against plain loops in double ----------------------------------------------------------
+template <class S, std::ptrdiff_t... Axes> void against_loops() {
+  auto x = tensor<double, S>{};
+  test::fill(x, 1, 3);
+  using R = reduced<S, true, Axes...>;
+  auto sums = tensor<double, R>{};
+  auto squares = tensor<double, R>{};
+  auto largest = tensor<double, R>{};
+  auto exponentials = tensor<double, R>{};
+  auto count = 0.0;
+  for (auto& v : largest) v = -1e300;
+  for (auto i = std::size_t{0}; i < S::capacity; ++i) {
+    auto rest = i;
+    auto at = std::size_t{0};
+    auto stride = std::size_t{1};
+    for (auto a = S::rank; a-- > 0;) {
+      auto const n = static_cast<std::size_t>(S::extents[a]);
+      auto const kept = static_cast<std::size_t>(R::extents[a]);
+      at += kept == 1 ? 0 : rest % n * stride;
+      stride *= kept;
+      rest /= n;
+    }
+    sums.values[at] += x.values[i];
+    squares.values[at] += x.values[i] * x.values[i];
+    largest.values[at] = std::max(largest.values[at], x.values[i]);
+    exponentials.values[at] += std::exp(x.values[i]);
+  }
+  count = static_cast<double>(S::capacity) / static_cast<double>(R::capacity);
+  auto const a = axis<Axes...>;
+  tensor<double, R> const sum_ = sum(x, a, keep);
+  tensor<double, R> const mean_ = mean(x, a, keep);
+  tensor<double, R> const norm_ = norm(x, a, keep);
+  tensor<double, R> const max_ = max(x, a, keep);
+  tensor<double, R> const variance_ = variance(x, a, keep);
+  tensor<double, R> const logsumexp_ = logsumexp(x, a, keep);
+  for (auto i = std::size_t{0}; i < R::capacity; ++i) {
+    CHECK(sum_.values[i] == Approx(sums.values[i]).margin(1e-11));
+    CHECK(mean_.values[i] == Approx(sums.values[i] / count).margin(1e-12));
+    CHECK(norm_.values[i] == Approx(std::sqrt(squares.values[i])));
+    CHECK(max_.values[i] == largest.values[i]);
+    auto const m = sums.values[i] / count;
+    CHECK(variance_.values[i] == Approx(squares.values[i] / count - m * m).margin(1e-11));
+    CHECK(logsumexp_.values[i] == Approx(std::log(exponentials.values[i])));
+  }
+}
+TEST_CASE("reductions: along any axes") {
+  against_loops<shape<1000>>();
+  against_loops<shape<7, 13>, 0>();
+  against_loops<shape<7, 13>, 1>();
+  against_loops<shape<7, 13>, 0, 1>();
+  against_loops<shape<3, 5, 70>, 0, 2>();
+  against_loops<shape<3, 5, 70>, 1>();
+  against_loops<shape<3, 5, 70>, -1, -2>();
+  against_loops<shape<2, 3, 4, 5>, 0, 2>();
+  against_loops<shape<2, 3, 4, 5>, 1, 3>();
+}
+TEST_CASE("reductions: bounded extents count what is there") {
+  auto x = tensor<float, shape<at_most(8), 3>>{};
+  for (auto& v : x.values) v = 1;
+  tensor<float, shape<>> const all_of_it = sum(x.sized(5));
+  CHECK(all_of_it.values[0] == 15);
+  tensor<float, shape<3>> const average = mean(x.sized(5), axis<0>);
+  CHECK(average[1] == 1);
+}
+TEST_CASE("reductions: overflow-safe logsumexp, NaN in a maximum") {
+  auto const x = tensor<float, shape<2>>{{1000, 1000}};
+  tensor<float, shape<>> const y = logsumexp(x);
+  CHECK(y.values[0] == Approx(1000.6931));
+  auto const z = tensor<float, shape<3>>{{1, NAN, 2}};
+  CHECK(std::isnan(evaluate(max(z)).values[0]));
+}
