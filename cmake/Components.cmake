@@ -10,11 +10,13 @@ else()
 endif()
 foreach(component IN LISTS TESSERA_COMPONENTS)
   if(NOT component IN_LIST all_components)
-    message(FATAL_ERROR "tessera: TESSERA_COMPONENTS names ${component}; there are ${all_components}")
+    message(FATAL_ERROR 
+      "tessera: TESSERA_COMPONENTS names ${component}; there are ${all_components}")
   endif()
 endforeach()
 
-# tessera_component(<name> [FOLDERS <floors>...] [LINKS <targets>...] [PACKAGES "<package> <version>"...])
+# tessera_component(<name> [FOLDERS <floors>...] [LINKS <targets>...]
+#                   [PACKAGES "<package> <version>"...])
 # The headers in FOLDERS belong to the component, all others to the library itself. PACKAGES are
 # looked for by tesseraConfig.cmake before the installed component is loaded.
 set_property(GLOBAL PROPERTY tessera_requirements "")

@@ -1,13 +1,14 @@
 # Third-party libraries: found where the system has them, fetched where it has not. CMake's own
 # switches hold: FETCHCONTENT_TRY_FIND_PACKAGE_MODE=NEVER fetches always,
-# FETCHCONTENT_SOURCE_DIR_<PACKAGE> names a copy at hand, FETCHCONTENT_FULLY_DISCONNECTED fetches never.
+# FETCHCONTENT_SOURCE_DIR_<PACKAGE> names a copy at hand, and FETCHCONTENT_FULLY_DISCONNECTED
+# fetches never.
 include(FetchContent)
 
 # tessera_dependency(<package> TARGET <target> REPOSITORY <url> TAG <release>
 #                    [VERSION <least>] [HEADERS <folder>] [DEPENDS <targets>...])
-# makes <target> exist. With HEADERS that folder of the fetched repository is all that is used of it;
-# without, the repository's own CMake project makes the target. A release is named by its tag, since
-# the tag can be checked without the archive at hand; the hash of an archive would pin it harder.
+# makes <target> exist. With HEADERS that folder of the fetched repository is all that is used of
+# it; without, the repository's own CMake project makes the target. A release is named by its tag;
+# the hash of its archive would pin it harder, but can only be written where the archive is at hand.
 function(tessera_dependency package)
   cmake_parse_arguments(arg "" "TARGET;VERSION;REPOSITORY;TAG;HEADERS" "DEPENDS" ${ARGN})
   if(TARGET ${arg_TARGET})
@@ -28,7 +29,8 @@ function(tessera_dependency package)
   string(TOLOWER ${package} lower)
   set(headers "${${lower}_SOURCE_DIR}/${arg_HEADERS}")
   if(NOT arg_HEADERS OR NOT IS_DIRECTORY "${headers}")
-    message(FATAL_ERROR "tessera: ${package} ${arg_TAG} from ${arg_REPOSITORY} has no ${arg_TARGET}")
+    message(FATAL_ERROR
+      "tessera: ${package} ${arg_TAG} from ${arg_REPOSITORY} has no ${arg_TARGET}")
   endif()
   message(STATUS "tessera: ${package} ${arg_TAG} is used from ${${lower}_SOURCE_DIR}")
   add_library(${arg_TARGET} INTERFACE IMPORTED GLOBAL)

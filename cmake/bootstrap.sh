@@ -1,13 +1,14 @@
 #!/bin/sh
 # Sets up a Debian 12 machine and runs one job; every step prints one line, with its seconds.
-#   sh cmake/bootstrap.sh demo   trains the frequency filter from scratch, prints its table and plots
+#   sh cmake/bootstrap.sh demo   trains the frequency filter, prints its table, names its plots
 #   sh cmake/bootstrap.sh test   builds and passes the tests with g++ 12 and clang++ 19
 # Only what is missing is installed, as root or by sudo. What a step prints is kept in build/*.log.
 set -eu
 cd "$(dirname "$0")/.."
 
 tools="cmake ninja-build g++-12"
-headers="libxsimd-dev libboost1.81-dev libxtensor-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev"
+headers="libxsimd-dev libboost1.81-dev libxtensor-dev nlohmann-json3-dev
+         libyaml-cpp-dev libcli11-dev"
 case "${1-}" in
   demo) needed="$tools $headers gnuplot-nox" ;;
   test) needed="$tools $headers catch2 python3 git gnuplot-nox
@@ -19,14 +20,15 @@ cores=$(getconf _NPROCESSORS_ONLN)
 : "${CTEST_PARALLEL_LEVEL:=$cores}" "${CMAKE_BUILD_PARALLEL_LEVEL:=$cores}"
 export CTEST_PARALLEL_LEVEL CMAKE_BUILD_PARALLEL_LEVEL
 
-# step <name> <command>...: the command's output goes to build/<name>.log, its end is shown on failure.
+# step <name> <command>...: the output goes to build/<name>.log, whose end is shown on failure.
 step() {
   name=$1; shift
   begun=$(date +%s)
   if "$@" >"build/$name.log" 2>&1 </dev/null; then
     printf '%-10s %4d s\n' "$name" "$(($(date +%s) - begun))"
   else
-    printf '%-10s %4d s, failed: the end of build/%s.log\n' "$name" "$(($(date +%s) - begun))" "$name"
+    printf '%-10s %4d s, failed; the end of build/%s.log:\n' \
+      "$name" "$(($(date +%s) - begun))" "$name"
     tail -n 60 "build/$name.log"
     exit 1
   fi

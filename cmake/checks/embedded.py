@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""embedded.py <compiler> <flags>...: what embedded.hpp includes, at any depth, fits a small machine.
+"""embedded.py <compiler> <flags>...: what embedded.hpp includes fits a small machine.
 
 The header is preprocessed as for a target without an operating system; what it reaches may be
 neither one of the standard headers that need a heap, streams or exceptions, nor xtensor.

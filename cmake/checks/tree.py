@@ -2,8 +2,9 @@
 """What the checks of the source tree share: its floors, its files, the way a check ends."""
 import sys
 
+# Low to high; floors of one level may include each other.
 FLOORS = ["core", "shape", "backend", "tensor", "random", "ops", "grad", "compose", "layers",
-          "models", "optim", "bridge io data", "train", "parallel", "search", "serve"]  # low to high
+          "models", "optim", "bridge io data", "train", "parallel", "search", "serve"]
 LEVEL = {floor: level for level, floors in enumerate(FLOORS) for floor in floors.split()}
 
 

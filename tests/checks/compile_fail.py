@@ -41,7 +41,8 @@ class CompileFail(CheckTest):
     def test_the_way_to_a_header_is_no_part_of_the_message(self):
         self.write("b.hpp", '#include "c.hpp"\n')
         self.write("c.hpp", "static_assert(false);\n")
-        text = '// EXPECT: static\n// LINES: 4\n#ifdef TESSERA_MUST_FAIL\n#include "b.hpp"\n#endif\n'
+        text = ("// EXPECT: static\n// LINES: 4\n"
+                '#ifdef TESSERA_MUST_FAIL\n#include "b.hpp"\n#endif\n')
         code, output = self.run_check(*self.arguments("must_fail", text))
         self.assertEqual(code, 0, output)
         self.assertIn("In file included from", output)

@@ -12,7 +12,8 @@ class DocPaths(CheckTest):
         self.write("tests/fail/linear_wrong_output.cpp")
         self.write("tests/reference/linear.py")
         self.write("include/tessera/layers/linear.hpp",
-                   "/// A map.\n///\n/// Errors  tests/fail/linear_{wrong_input,wrong_output}.cpp;\n"
+                   "/// A map.\n///\n"
+                   "/// Errors  tests/fail/linear_{wrong_input,wrong_output}.cpp;\n"
                    "///         tests/fail/linear_*.cpp, and so on.\n"
                    "/// Source  reference values: tests/reference/linear.py.\nstruct linear;\n"
                    "// Errors of no doc block: tests/fail/none.cpp\n")

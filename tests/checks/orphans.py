@@ -12,13 +12,15 @@ class Orphans(CheckTest):
                        "core/detail/inner.hpp", "tensor/concepts.hpp", "ops/fwd.hpp",
                        "core/root.hpp", "core/root/square.hpp", "backend/simd/lanes.hpp"]:
             self.write(f"include/tessera/{header}")
-        for test in ["ops/dot.cpp", "core/root.cpp", "backend/lanes.cpp", "support/main.cpp",
+        for test in ["ops/dot.cpp", "core/root.cpp", "backend/lanes.cpp",
+                     "ops/dot_sweep.cpp", "support/main.cpp",
                      "fail/anything.cpp", "reference/dot.txt", "reference/dot.long.txt"]:
             self.write(f"tests/{test}")
         self.write("tests/reference/dot.py")
-        self.write("tests/ops/CMakeLists.txt", "tessera_test(ops dot.cpp)\n")
+        self.write("tests/ops/CMakeLists.txt", "tessera_test(ops dot.cpp dot_sweep.cpp)\n")
         self.write("tests/core/CMakeLists.txt", "tessera_test(core\n  root.cpp\n)\n")
-        self.write("tests/backend/CMakeLists.txt", "tessera_test(lanes lanes.cpp ARCHS x86-64-v2)\n")
+        self.write("tests/backend/CMakeLists.txt", 
+                   "tessera_test(lanes lanes.cpp ARCHS x86-64-v2)\n")
         self.assert_passes()
 
     def test_headers_without_tests_are_reported(self):
@@ -41,9 +43,11 @@ class Orphans(CheckTest):
     def test_tests_that_are_not_built_are_reported(self):
         self.write("include/tessera/layers/linear.hpp")
         self.write("tests/layers/linear.cpp")
-        self.assert_reports_only("tests/layers/linear.cpp: is not named in tests/layers/CMakeLists.txt")
+        self.assert_reports_only("tests/layers/linear.cpp: is not named in "
+                                 "tests/layers/CMakeLists.txt")
         self.write("tests/layers/CMakeLists.txt", "tessera_test(layers bilinear.cpp)\n")
-        self.assert_reports_only("tests/layers/linear.cpp: is not named in tests/layers/CMakeLists.txt")
+        self.assert_reports_only("tests/layers/linear.cpp: is not named in "
+                                 "tests/layers/CMakeLists.txt")
 
     def test_values_without_their_program_are_reported(self):
         self.write("tests/reference/lstm.txt")

@@ -23,7 +23,7 @@ function(build_and_run folder)
   endif()
 endfunction()
 
-# Configuring must stop and name what `expected` matches; line breaks of CMake's own count as spaces.
+# Configuring must stop and say what `expected` matches; CMake's line breaks count as spaces.
 function(must_not_configure folder expected)
   execute_process(COMMAND ${configure} -B "${folder}" ${ARGN}
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -53,7 +53,8 @@ if(case STREQUAL "installed")
   build_and_run("${work}/build")
 
 elseif(case STREQUAL "fetched")
-  run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}" "-DCONSUMER_COMPONENTS=bridge\;io")
+  run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
+    "-DCONSUMER_COMPONENTS=bridge\;io")
   build_and_run("${work}/build")
 
 elseif(case STREQUAL "fetched_dependencies")
@@ -88,7 +89,8 @@ elseif(case STREQUAL "missing_dependency")
   install_library()
   set(without_xtensor "-DCMAKE_PREFIX_PATH=${installation}" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON)
   run(${configure} -B "${work}/not_asked" ${without_xtensor})
-  must_not_configure("${work}/asked" "component bridge needs xtensor 0\\.24 or newer, which was not found"
+  must_not_configure("${work}/asked"
+    "component bridge needs xtensor 0\\.24 or newer, which was not found"
     ${without_xtensor} -DCONSUMER_COMPONENTS=bridge)
   must_not_configure("${work}/unknown" "component cinema is not part of this installation"
     "-DCMAKE_PREFIX_PATH=${installation}" -DCONSUMER_COMPONENTS=cinema)
