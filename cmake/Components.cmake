@@ -1,13 +1,80 @@
-# tessera::tessera   the library: needs xsimd and Boost.Hana
-find_package(xtl QUIET)  # a link dependency of some packages of xsimd
-find_package(xsimd REQUIRED)
-find_package(Boost 1.81 REQUIRED)
+# tessera::tessera needs xsimd and Boost.Hana. What needs more is a component of its own, so that a
+# program has the dependencies of what it includes:
+#   tessera::bridge   xtensor: include/tessera/bridge and data
+#   tessera::io       nlohmann-json: include/tessera/io
+set(all_components bridge io)
+if(PROJECT_IS_TOP_LEVEL)
+  set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
+else()
+  set(TESSERA_COMPONENTS "" CACHE STRING "Components besides tessera::tessera: ${all_components}")
+endif()
+foreach(component IN LISTS TESSERA_COMPONENTS)
+  if(NOT component IN_LIST all_components)
+    message(FATAL_ERROR 
+      "tessera: TESSERA_COMPONENTS names ${component}; there are ${all_components}")
+  endif()
+endforeach()
 
-add_library(tessera INTERFACE)
-add_library(tessera::tessera ALIAS tessera)
+# tessera_component(<name> [FOLDERS <floors>...] [LINKS <targets>...]
+#                   [PACKAGES "<package> <version>"...])
+# The headers in FOLDERS belong to the component, all others to the library itself. PACKAGES are
+# looked for by tesseraConfig.cmake before the installed component is loaded.
+set_property(GLOBAL PROPERTY tessera_requirements "")
+function(tessera_component name)
+  cmake_parse_arguments(arg "" "" "FOLDERS;LINKS;PACKAGES" ${ARGN})
+  set(root "${PROJECT_SOURCE_DIR}/include")
+  set(headers)
+  if(name STREQUAL tessera)
+    set(target tessera)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${root}/*.hpp")
+    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io)/")
+  else()
+    set(target tessera_${name})
+    foreach(folder IN LISTS arg_FOLDERS)
+      file(GLOB_RECURSE found CONFIGURE_DEPENDS "${root}/tessera/${folder}/*.hpp")
+      list(APPEND headers ${found})
+    endforeach()
+  endif()
+
+  add_library(${target} INTERFACE)
+  add_library(tessera::${name} ALIAS ${target})
+  target_sources(${target} INTERFACE FILE_SET HEADERS BASE_DIRS "${root}" FILES ${headers})
+  target_link_libraries(${target} INTERFACE ${arg_LINKS})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND_STRING PROPERTY tessera_requirements
+    "set(tessera_${name}_requires \"${arg_PACKAGES}\")\n")
+  if(TESSERA_INSTALL)
+    install(TARGETS ${target} EXPORT tessera_${name}
+      FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    install(EXPORT tessera_${name} NAMESPACE tessera:: FILE tessera_${name}.cmake
+      DESTINATION "${CMAKE_INSTALL_DATADIR}/cmake/tessera")
+  endif()
+endfunction()
+
+tessera_dependency(xsimd VERSION 8.1 TARGET xsimd
+  REPOSITORY https://github.com/xtensor-stack/xsimd.git TAG 8.1.0 HEADERS include)
+include(cmake/tesseraXsimd.cmake)
+# Of Boost only Hana, which needs nothing else of it.
+tessera_dependency(Boost VERSION 1.81 TARGET Boost::headers
+  REPOSITORY https://github.com/boostorg/hana.git TAG boost-1.81.0 HEADERS include)
+tessera_component(tessera LINKS xsimd Boost::headers PACKAGES "xsimd 8.1" "Boost 1.81")
 target_compile_features(tessera INTERFACE cxx_std_20)
 # Same numbers everywhere: no compiler may add a fused multiply-add of its own.
 target_compile_options(tessera INTERFACE -ffp-contract=off)
-file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/*.hpp")
-target_sources(tessera INTERFACE FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
-target_link_libraries(tessera INTERFACE xsimd Boost::headers)
+
+if("bridge" IN_LIST TESSERA_COMPONENTS)
+  tessera_dependency(xtl VERSION 0.7 TARGET xtl
+    REPOSITORY https://github.com/xtensor-stack/xtl.git TAG 0.7.2 HEADERS include)
+  tessera_dependency(xtensor VERSION 0.24 TARGET xtensor DEPENDS xtl
+    REPOSITORY https://github.com/xtensor-stack/xtensor.git TAG 0.24.3 HEADERS include)
+  tessera_component(bridge FOLDERS bridge data LINKS tessera xtensor PACKAGES "xtensor 0.24")
+  # The layout of xtensor's fixed tensors depends on it: one answer for every translation unit.
+  target_compile_definitions(tessera_bridge INTERFACE XTENSOR_USE_XSIMD)
+endif()
+
+if("io" IN_LIST TESSERA_COMPONENTS)
+  tessera_dependency(nlohmann_json VERSION 3.10 TARGET nlohmann_json::nlohmann_json
+    REPOSITORY https://github.com/nlohmann/json.git TAG v3.11.2 HEADERS include)
+  tessera_component(io FOLDERS io
+    LINKS tessera nlohmann_json::nlohmann_json PACKAGES "nlohmann_json 3.10")
+endif()

@@ -24,4 +24,5 @@ if(TESSERA_ARCH STREQUAL "auto")
 else()
   set(TESSERA_OWN_ARCH "${TESSERA_ARCH}")
 endif()
-message(STATUS "tessera: own programs are built for ${TESSERA_OWN_ARCH}; this machine runs up to ${TESSERA_NATIVE_ARCH}")
+message(STATUS "tessera: own programs are built for ${TESSERA_OWN_ARCH}, "
+               "this machine runs up to ${TESSERA_NATIVE_ARCH}")

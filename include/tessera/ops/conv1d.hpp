@@ -6,9 +6,7 @@
 
 #include <cstddef>
 
-namespace tessera {
-
-namespace detail {
+namespace tessera::detail {
 
 /// A convolution over time: output t sees inputs t·stride + k·dilation - before, k < kernel.
 struct conv1d_geometry {
@@ -47,8 +45,6 @@ struct conv1d_fn {
   using packed = typename kernel<conv1d_fn, backend_of<X>>::template packed<scalar_of<X>, Weights>;
 };
 
-}  // namespace detail
-
-}  // namespace tessera
+}  // namespace tessera::detail
 
 #include <tessera/ops/reference/conv1d.hpp>  // IWYU pragma: keep

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Sets up a Debian 12 machine and runs one job; every step prints one line, with its seconds.
+#   sh cmake/bootstrap.sh demo   trains the frequency filter, prints its table, names its plots
+#   sh cmake/bootstrap.sh test   builds and passes the tests with g++ 12 and clang++ 19
+# Only what is missing is installed, as root or by sudo. What a step prints is kept in build/*.log.
+set -eu
+cd "$(dirname "$0")/.."
+
+tools="cmake ninja-build g++-12"
+headers="libxsimd-dev libboost1.81-dev libxtensor-dev nlohmann-json3-dev
+         libyaml-cpp-dev libcli11-dev"
+case "${1-}" in
+  demo) needed="$tools $headers gnuplot-nox" ;;
+  test) needed="$tools $headers catch2 python3 git gnuplot-nox
+                clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19" ;;
+  *) sed -n '2,5s/^# *//p' "$0" >&2; exit 2 ;;
+esac
+mkdir -p build
+cores=$(getconf _NPROCESSORS_ONLN)
+: "${CTEST_PARALLEL_LEVEL:=$cores}" "${CMAKE_BUILD_PARALLEL_LEVEL:=$cores}"
+export CTEST_PARALLEL_LEVEL CMAKE_BUILD_PARALLEL_LEVEL
+
+# step <name> <command>...: the output goes to build/<name>.log, whose end is shown on failure.
+step() {
+  name=$1; shift
+  begun=$(date +%s)
+  if "$@" >"build/$name.log" 2>&1 </dev/null; then
+    printf '%-10s %4d s\n' "$name" "$(($(date +%s) - begun))"
+  else
+    printf '%-10s %4d s, failed; the end of build/%s.log:\n' \
+      "$name" "$(($(date +%s) - begun))" "$name"
+    tail -n 60 "build/$name.log"
+    exit 1
+  fi
+}
+
+install_packages() {
+  [ "$(id -u)" = 0 ] && sudo= || sudo=sudo
+  export DEBIAN_FRONTEND=noninteractive
+  # shellcheck disable=SC2086  # the list is meant to be split
+  $sudo apt-get update &&
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+}
+
+missing=
+for package in $needed; do
+  case "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || :)" in
+    installed) ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+[ -z "$missing" ] || step packages install_packages
+
+case "$1" in
+  demo)
+    step configure cmake --preset demo
+    step build cmake --build --preset demo --target frequency
+    begun=$(date +%s)
+    build/demo/examples/frequency/frequency
+    printf '%-10s %4d s\n' frequency "$(($(date +%s) - begun))"
+    ;;
+  test)
+    for compiler in gcc clang; do
+      step "$compiler" cmake --workflow --preset "$compiler"
+      grep -E 'tests passed|^Total Test time' "build/$compiler.log"
+    done
+    ;;
+esac

@@ -1,0 +1,102 @@
+# Runs one case of tests/package/CMakeLists.txt; stops with an error where it does not hold.
+set(consumer_source "${source}/tests/consumer")
+set(installation "${work}/installation")
+file(REMOVE_RECURSE "${work}")
+file(MAKE_DIRECTORY "${work}")
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+function(install_library)
+  run("${CMAKE_COMMAND}" --install "${build}" --prefix "${installation}")
+endfunction()
+
+set(configure "${CMAKE_COMMAND}" -G "${generator}" -S "${consumer_source}"
+  "-DCMAKE_CXX_COMPILER=${compiler}")
+
+function(build_and_run folder)
+  run("${CMAKE_COMMAND}" --build "${folder}")
+  execute_process(COMMAND "${folder}/consumer" OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT output STREQUAL "18241 parameters\n")
+    message(FATAL_ERROR "the consumer printed: ${output}")
+  endif()
+endfunction()
+
+# Configuring must stop and say what `expected` matches; CMake's line breaks count as spaces.
+function(must_not_configure folder expected)
+  execute_process(COMMAND ${configure} -B "${folder}" ${ARGN}
+    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  string(REGEX REPLACE "[ \n]+" " " text "${output}")
+  if(result EQUAL 0 OR NOT text MATCHES "${expected}")
+    message(FATAL_ERROR "configuring should have stopped with \"${expected}\":\n${output}")
+  endif()
+endfunction()
+
+# A repository of the headers that the system has, under the address that is fetched from.
+function(make_repository path tag include system)
+  set(folder "${work}/repositories/${path}")
+  foreach(part IN LISTS ARGN)
+    get_filename_component(parent "${folder}/${include}/${part}" DIRECTORY)
+    file(COPY "${system}/${part}" DESTINATION "${parent}" FOLLOW_SYMLINK_CHAIN)
+  endforeach()
+  run("${git}" init --quiet "${folder}")
+  run("${git}" -C "${folder}" add .)
+  run("${git}" -C "${folder}" -c user.name=test -c user.email=test@localhost
+      commit --quiet --message headers)
+  run("${git}" -C "${folder}" tag "${tag}")
+endfunction()
+
+if(case STREQUAL "installed")
+  install_library()
+  run(${configure} -B "${work}/build" "-DCMAKE_PREFIX_PATH=${installation}")
+  build_and_run("${work}/build")
+
+elseif(case STREQUAL "fetched")
+  run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
+    "-DCONSUMER_COMPONENTS=bridge\;io")
+  build_and_run("${work}/build")
+
+elseif(case STREQUAL "fetched_dependencies")
+  if(NOT git OR headers MATCHES "NOTFOUND")
+    message("skipped: git and all of ${headers} are needed")
+    return()
+  endif()
+  list(GET headers 0 xsimd)
+  list(GET headers 1 hana)
+  list(GET headers 2 xtl)
+  list(GET headers 3 xtensor)
+  list(GET headers 4 json)
+  list(GET headers 5 catch)
+  make_repository(xtensor-stack/xsimd.git 8.1.0 include "${xsimd}" xsimd)
+  make_repository(boostorg/hana.git boost-1.81.0 include "${hana}" boost/hana boost/hana.hpp)
+  make_repository(xtensor-stack/xtl.git 0.7.2 include "${xtl}" xtl)
+  make_repository(xtensor-stack/xtensor.git 0.24.3 include "${xtensor}" xtensor)
+  make_repository(nlohmann/json.git v3.11.2 include "${json}" nlohmann)
+  make_repository(catchorg/Catch2.git v2.13.10 single_include "${catch}" catch2)
+  set(ENV{GIT_CONFIG_COUNT} 1)
+  set(ENV{GIT_CONFIG_KEY_0} "url.file://${work}/repositories/.insteadOf")
+  set(ENV{GIT_CONFIG_VALUE_0} "https://github.com/")
+  run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
+    -DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=NEVER "-DCONSUMER_COMPONENTS=bridge\;io")
+  build_and_run("${work}/build")
+  run("${CMAKE_COMMAND}" -G "${generator}" -S "${source}" -B "${work}/tests"
+    "-DCMAKE_CXX_COMPILER=${compiler}" -DTESSERA_BUILD_EXAMPLES=OFF
+    -DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=NEVER)
+  run("${CMAKE_COMMAND}" --build "${work}/tests" --target test_main)
+
+elseif(case STREQUAL "missing_dependency")
+  install_library()
+  set(without_xtensor "-DCMAKE_PREFIX_PATH=${installation}" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON)
+  run(${configure} -B "${work}/not_asked" ${without_xtensor})
+  must_not_configure("${work}/asked"
+    "component bridge needs xtensor 0\\.24 or newer, which was not found"
+    ${without_xtensor} -DCONSUMER_COMPONENTS=bridge)
+  must_not_configure("${work}/unknown" "component cinema is not part of this installation"
+    "-DCMAKE_PREFIX_PATH=${installation}" -DCONSUMER_COMPONENTS=cinema)
+  must_not_configure("${work}/unknown_source" "TESSERA_COMPONENTS names cinema"
+    "-DTESSERA_SOURCE=${source}" -DCONSUMER_COMPONENTS=cinema)
+
+else()
+  message(FATAL_ERROR "no case ${case}")
+endif()
