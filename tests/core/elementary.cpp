@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "elementary/sameness.hpp"
+#include <tessera/core/elementary.hpp>
 
 #include <cstdio>
-#include <tessera/core/elementary.hpp>
+
+#include "elementary/sameness.hpp"
 
 using namespace tessera;
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdio>
 
-// How far the elementary functions are from exact arithmetic. In float every one of the 2^32 numbers
-// is tried, against the double version of the same function; that one is tried at 2,500,000 points
-// against the C library's long double.
+// How far the elementary functions are from exact arithmetic. In float every one of the 2^32
+// numbers is tried, against the double version of the same function; that one is tried at 2,500,000
+// points against the C library's long double.
 using namespace tessera;
 
 namespace {
@@ -44,8 +44,10 @@ template <class F> void sweep(char const* name, F f, double bound, float low, fl
       in[i] = lane::from_bits(static_cast<std::uint32_t>(base + i));
       x[i] = static_cast<double>(in[i]);
     }
-    for (auto i = std::size_t{0}; i < block; i += S::width) lane::store(out + i, f(lane::load(in + i)));
-    for (auto i = std::size_t{0}; i < block; i += D::width) lane::store(exact + i, f(lane::load(x + i)));
+    for (auto i = std::size_t{0}; i < block; i += S::width)
+      lane::store(out + i, f(lane::load(in + i)));
+    for (auto i = std::size_t{0}; i < block; i += D::width)
+      lane::store(exact + i, f(lane::load(x + i)));
     auto block_most = 0.0;
     for (auto i = std::size_t{0}; i < block; ++i) {
       auto const size = std::max(std::abs(exact[i]), 0x1p-126);
@@ -59,8 +61,8 @@ template <class F> void sweep(char const* name, F f, double bound, float low, fl
     for (auto i = std::size_t{0}; i < block; ++i)
       if (not(distance[i] <= most.ulp)) most = {distance[i], x[i]};
   }
-  std::printf("  %-10s float  %6.3f ulp at %-12.9g (all numbers of %g .. %g; bound %g)\n", name, most.ulp,
-              most.at, static_cast<double>(low), static_cast<double>(high), bound);
+  std::printf("  %-10s float  %6.3f ulp at %-12.9g (all numbers of %g .. %g; bound %g)\n", name,
+              most.ulp, most.at, static_cast<double>(low), static_cast<double>(high), bound);
   CHECK(most.ulp <= bound);
 }
 
@@ -81,17 +83,20 @@ void sample(char const* name, F f, G exact, double bound, double low, double hig
                                               std::ldexp(1.0L, exponent - 53));
     if (not(distance <= most.ulp)) most = {distance, x};
   }
-  std::printf("  %-10s double %6.3f ulp at %.17g (2,500,000 numbers, bound %g)\n", name, most.ulp, most.at, bound);
+  std::printf("  %-10s double %6.3f ulp at %.17g (2,500,000 numbers, bound %g)\n", name, most.ulp,
+              most.at, bound);
   CHECK(most.ulp <= bound);
 }
 
 }  // namespace
 
-#define BOTH(name, function, single, twice, low, high, exact)                                     \
-  TEST_CASE("sweep: " name) {                                                                     \
-    auto const f = [](auto x) { return lane::function(x); };                                      \
-    sweep(name, f, single, low, high);                                                            \
-    sample(name, f, [](long double x) { return exact; }, twice, std::max<double>(low, -700), std::min<double>(high, 700));                       \
+#define BOTH(name, function, single, twice, low, high, exact)                             \
+  TEST_CASE("sweep: " name) {                                                             \
+    auto const f = [](auto x) { return lane::function(x); };                              \
+    sweep(name, f, single, low, high);                                                    \
+    sample(                                                                               \
+        name, f, [](long double x) { return exact; }, twice, std::max<double>(low, -700), \
+        std::min<double>(high, 700));                                                     \
   }
 
 constexpr auto everything = std::numeric_limits<float>::max();
@@ -107,7 +112,8 @@ BOTH("cos", cos, 2.5, 3.0, -65536, 65536, std::cos(x))
 BOTH("sigmoid", sigmoid, 2.5, 3.0, -87.336F, everything, 1 / (1 + std::exp(-x)))
 BOTH("silu", silu, 3.5, 3.5, -80, 100, x / (1 + std::exp(-x)))
 BOTH("erfc", erfc, 4.5, 5.0, -10, 9, std::erfc(x))
-BOTH("gelu", gelu, 7.0, 8.0, -12, 20, 0.5L * x * std::erfc(-x * 0.707106781186547524400844362104849039L))
+BOTH("gelu", gelu, 7.0, 8.0, -12, 20,
+     0.5L * x * std::erfc(-x * 0.707106781186547524400844362104849039L))
 BOTH("rsqrt", rsqrt, 1.5, 1.5, 1e-30F, 1e30F, 1 / std::sqrt(x))
 
 TEST_CASE("sweep: gelu_tanh") {
@@ -126,19 +132,22 @@ TEST_CASE("sweep: pow") {
     auto const yf = static_cast<float>(y);
     auto const exact = std::pow(static_cast<double>(xf), static_cast<double>(yf));
     if (exact > 1e-37 && exact < 3e38) {
-      auto const distance = std::abs(static_cast<double>(lane::pow(xf, yf)) - exact) * per_ulp(exact);
+      auto const distance =
+          std::abs(static_cast<double>(lane::pow(xf, yf)) - exact) * per_ulp(exact);
       if (not(distance <= single.ulp)) single = {distance, x};
     }
     auto const want = std::pow(static_cast<long double>(x), static_cast<long double>(y));
     if (want > 1e-300L && want < 1e300L) {
       auto exponent = 0;
       std::frexp(static_cast<double>(want), &exponent);
-      auto const distance = static_cast<double>(
-          std::abs(static_cast<long double>(lane::pow(x, y)) - want) / std::ldexp(1.0L, exponent - 53));
+      auto const distance =
+          static_cast<double>(std::abs(static_cast<long double>(lane::pow(x, y)) - want) /
+                              std::ldexp(1.0L, exponent - 53));
       if (not(distance <= twice.ulp)) twice = {distance, x};
     }
   }
-  std::printf("  pow        float  %6.3f ulp, double %6.3f ulp (5,000,000 pairs, bound 2)\n", single.ulp, twice.ulp);
+  std::printf("  pow        float  %6.3f ulp, double %6.3f ulp (5,000,000 pairs, bound 2)\n",
+              single.ulp, twice.ulp);
   CHECK(single.ulp <= 2);
   CHECK(twice.ulp <= 2);
 }

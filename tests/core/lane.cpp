@@ -23,13 +23,15 @@ template <class T> auto any_number(torch_generator& g) -> T {
   auto const magnitude = std::pow(2.0, static_cast<double>(g.randint(120)) - 60.0);
   return static_cast<T>((g.rand<double>() - 0.5) * magnitude);
 }
-TEMPLATE_TEST_CASE("lane: the constant fma and root are those of the processor", "", float, double) {
+TEMPLATE_TEST_CASE("lane: the constant fma and root are those of the processor", "", float,
+                   double) {
   auto g = torch_generator(1);
   for (auto k = 0; k < 200000; ++k) {
     auto const a = any_number<TestType>(g);
     auto const b = any_number<TestType>(g);
     auto c = any_number<TestType>(g);
-    if (k % 2 == 0) c = -a * b * (1 + static_cast<TestType>(k % 5) * std::numeric_limits<TestType>::epsilon());
+    if (k % 2 == 0)
+      c = -a * b * (1 + static_cast<TestType>(k % 5) * std::numeric_limits<TestType>::epsilon());
     if (lane::detail::constant_fma(a, b, c) != std::fma(a, b, c)) FAIL(a << " " << b << " " << c);
     if (lane::detail::constant_sqrt(std::abs(a)) != std::sqrt(std::abs(a))) FAIL(a);
   }

@@ -10,7 +10,8 @@ using namespace tessera;
 
 // -- contract, values by hand ---------------------------------------------------------------------
 static_assert(sizeof(bf16) == 2 && std::is_trivially_copyable_v<bf16>);
-static_assert(std::is_same_v<compute_of<bf16>, float> && std::is_same_v<compute_of<double>, double>);
+static_assert(std::is_same_v<compute_of<bf16>, float> &&
+              std::is_same_v<compute_of<double>, double>);
 static_assert(bf16(1.0F).bits == 0x3F80 && static_cast<float>(bf16(-2.5F)) == -2.5F);
 static_assert(f16(1.0F).bits == 0x3C00 && static_cast<float>(f16(65504.0F)) == 65504.0F);
 static_assert(f16(65520.0F).bits == 0x7C00, "beyond the largest: infinite");
@@ -34,8 +35,9 @@ TEMPLATE_TEST_CASE("16-bit scalars: round to the nearest, ties to even", "", bf1
     auto high = TestType{};
     low.bits = static_cast<std::uint16_t>(b);
     high.bits = static_cast<std::uint16_t>(b + 1);
-    auto const middle = static_cast<float>(
-        (static_cast<double>(static_cast<float>(low)) + static_cast<double>(static_cast<float>(high))) / 2);
+    auto const middle = static_cast<float>((static_cast<double>(static_cast<float>(low)) +
+                                            static_cast<double>(static_cast<float>(high))) /
+                                           2);
     CHECK(TestType(middle).bits == (b % 2 == 0 ? low.bits : high.bits));
     CHECK(TestType(std::nextafter(middle, 0.0F)).bits == low.bits);
     CHECK(TestType(std::nextafter(middle, INFINITY)).bits == high.bits);

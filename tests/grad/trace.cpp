@@ -11,7 +11,9 @@ template <std::size_t Features> struct gate {
     TESSERA_PARAMETERS(weight, bias)
   };
   template <class S> using expected_shape = with_last<S, Features>;
-  static constexpr auto forward(auto const& p, auto x) { return x * sigmoid(p.weight * x + p.bias); }
+  static constexpr auto forward(auto const& p, auto x) {
+    return x * sigmoid(p.weight * x + p.bias);
+  }
 };
 template <std::size_t Features> struct rms_norm {
   template <class Storage> struct parameters {
@@ -34,7 +36,8 @@ struct over_time {
   template <class Storage> struct parameters {};
   static constexpr bool row_wise = false;
   static constexpr auto forward(auto const&, auto x) {
-    return x - mean(x, axis<0>, keep) * max(x, axis<0, -1>, keep) + tanh(logsumexp(x, axis<-1>, keep));
+    return x - mean(x, axis<0>, keep) * max(x, axis<0, -1>, keep) +
+           tanh(logsumexp(x, axis<-1>, keep));
   }
 };
 struct modulate {
@@ -51,13 +54,16 @@ struct one_number {
     tensor_in<Storage, shape<3, 1>> column;
     TESSERA_PARAMETERS(scale, column)
   };
-  static constexpr auto forward(auto const& p, auto x) { return sum(x * p.scale, axis<-1>, keep) * p.column; }
+  static constexpr auto forward(auto const& p, auto x) {
+    return sum(x * p.scale, axis<-1>, keep) * p.column;
+  }
 };
 struct every_function {
   template <class Storage> struct parameters {};
   static constexpr auto forward(auto const&, auto x) {
-    return exp(-abs(x)) * log1p(square(x)) + sqrt(x * x + 1) / (softplus(x) + 1) + pow(x * x + 0.5, 1.5) * sin(x) +
-           gelu(x) - silu(x) * cos(x) + erf(x) * expm1(0.3 * x) + clamp(x, -0.7, 0.9) + min(x, 0.3) - max(-x, 0.2);
+    return exp(-abs(x)) * log1p(square(x)) + sqrt(x * x + 1) / (softplus(x) + 1) +
+           pow(x * x + 0.5, 1.5) * sin(x) + gelu(x) - silu(x) * cos(x) + erf(x) * expm1(0.3 * x) +
+           clamp(x, -0.7, 0.9) + min(x, 0.3) - max(-x, 0.2);
   }
 };
 
@@ -84,11 +90,13 @@ TEST_CASE("trace: bounded extents, other backends") {
 }
 template <class B> using batch = tensor<float, shape<5, 3, 6>, B>;
 TEST_CASE("trace: vectors have the bits of the reference") {
-  test::equals_reference<batch, sequential<linear<6, 37>, gate<37>, rms_norm<37>, every_function>>();
+  test::equals_reference<batch,
+                         sequential<linear<6, 37>, gate<37>, rms_norm<37>, every_function>>();
   test::equals_reference<batch, sequential<linear<6, 19>, over_time, one_number>>();
 }
 TEST_CASE("trace: a forward-only layer streams where its rows are apart") {
-  test::streams_like_a_sequence<sequential<linear<6, 4>, gate<4>, rms_norm<4>>, tensor<float, shape<5, 2, 6>>>();
+  test::streams_like_a_sequence<sequential<linear<6, 4>, gate<4>, rms_norm<4>>,
+                                tensor<float, shape<5, 2, 6>>>();
 }
 TEST_CASE("trace: frozen parameters and an unwanted dx") {
   using model = sequential<gate<4>, rms_norm<4>>;

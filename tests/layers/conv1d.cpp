@@ -31,8 +31,9 @@ template <class B> using batch = tensor<float, shape<37, 2, 12>, B>;
 TEST_CASE("conv1d: vectors have the bits of the reference") {
   test::equals_reference<batch, sequential<conv1d<12, 70, 3>>>();
   test::equals_reference<
-      batch, sequential<conv1d<12, 8, 3,
-                               conv1d_options{.stride = 2, .padding = 2, .dilation = 3, .groups = 4}>>>();
+      batch,
+      sequential<conv1d<12, 8, 3,
+                        conv1d_options{.stride = 2, .padding = 2, .dilation = 3, .groups = 4}>>>();
   test::equals_reference<
       batch, sequential<conv1d<12, 8, 4, conv1d_options{.groups = 2, .causal = true}>>>();
 }
@@ -40,7 +41,8 @@ TEST_CASE("conv1d: gradient check, streaming") {
   using causal = sequential<causal_layer, conv1d<6, 2, 2, conv1d_options{.causal = true}>>;
   test::passes_gradient_check<sequential<conv1d<4, 3, 3>>, tensor<double, shape<9, 2, 4>>>();
   test::passes_gradient_check<
-      sequential<conv1d<4, 6, 3, conv1d_options{.stride = 2, .padding = 1, .dilation = 2, .groups = 2}>>,
+      sequential<
+          conv1d<4, 6, 3, conv1d_options{.stride = 2, .padding = 1, .dilation = 2, .groups = 2}>>,
       tensor<double, shape<at_most(9), at_most(3), 4>>>(1, 0.7, 8, 2);
   test::passes_gradient_check<causal, tensor<double, shape<9, 2, 4>>>();
   test::streams_like_a_sequence<causal, tensor<float, shape<12, 3, 4>>>();
@@ -51,13 +53,12 @@ TEST_CASE("conv1d: gradient check, streaming") {
 TEST_CASE("conv1d: agrees with torch") {
   auto const g = test::golden("conv1d");
   test::agrees_with_torch<sequential<conv1d<4, 6, 3>>, tensor<float, shape<9, 2, 4>>>(g, "plain.");
-  test::agrees_with_torch<sequential<conv1d<4, 6, 3,
-                                            conv1d_options{.stride = 2,
-                                                           .padding = 2,
-                                                           .dilation = 2,
-                                                           .groups = 2,
-                                                           .bias = false}>>,
-                          tensor<float, shape<11, 2, 4>>>(g, "options.");
-  test::agrees_with_torch<sequential<conv1d<3, 5, 4, conv1d_options{.dilation = 2, .causal = true}>>,
-                          tensor<float, shape<10, 2, 3>>>(g, "causal.");
+  test::agrees_with_torch<
+      sequential<conv1d<4, 6, 3,
+                        conv1d_options{
+                            .stride = 2, .padding = 2, .dilation = 2, .groups = 2, .bias = false}>>,
+      tensor<float, shape<11, 2, 4>>>(g, "options.");
+  test::agrees_with_torch<
+      sequential<conv1d<3, 5, 4, conv1d_options{.dilation = 2, .causal = true}>>,
+      tensor<float, shape<10, 2, 3>>>(g, "causal.");
 }

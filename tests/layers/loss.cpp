@@ -23,9 +23,11 @@ TEST_CASE("cross_entropy: a certain row costs nothing, a wrong class is refused"
   auto target = tensor<std::int64_t, shape<1>>{{1}};
   CHECK(cross_entropy{}.value(as_const(y), as_const(target), 1.0F) == 0);
   target = {{3}};
-  CHECK_THROWS_AS(cross_entropy{}.value(as_const(y), as_const(target), 1.0F), std::invalid_argument);
+  CHECK_THROWS_AS(cross_entropy{}.value(as_const(y), as_const(target), 1.0F),
+                  std::invalid_argument);
   target = {{-1}};
-  CHECK_THROWS_AS(cross_entropy{}.value(as_const(y), as_const(target), 1.0F), std::invalid_argument);
+  CHECK_THROWS_AS(cross_entropy{}.value(as_const(y), as_const(target), 1.0F),
+                  std::invalid_argument);
 }
 
 // -- laws -----------------------------------------------------------------------------------------
@@ -35,7 +37,8 @@ TEMPLATE_TEST_CASE("losses: the slope is the derivative of the value", "", mse, 
   auto dy = tensor<double, shape<3, 5>>{};
   test::fill(y, 1);
   test::fill(target, 2);
-  (void)TestType::value_and_slope(as_const(y), as_const(target), view<double, shape<3, 5>>{dy.data()}, 0.1);
+  (void)TestType::value_and_slope(as_const(y), as_const(target),
+                                  view<double, shape<3, 5>>{dy.data()}, 0.1);
   for (auto i = std::size_t{0}; i < 15; ++i) {
     auto const at = y.values[i];
     y.values[i] = at + 1e-6;
@@ -53,7 +56,8 @@ TEST_CASE("cross_entropy: the slope is the derivative of the value") {
   auto const loss = cross_entropy{.label_smoothing = 0.2};
   test::fill(y, 1, 3);
   CHECK(loss.terms(as_const(target)) == 2);
-  (void)loss.value_and_slope(as_const(y), as_const(target), view<double, shape<3, 5>>{dy.data()}, 0.5);
+  (void)loss.value_and_slope(as_const(y), as_const(target), view<double, shape<3, 5>>{dy.data()},
+                             0.5);
   for (auto i = std::size_t{0}; i < 15; ++i) {
     auto const at = y.values[i];
     y.values[i] = at + 1e-6;

@@ -10,16 +10,18 @@ static_assert(parameter_count<sequential<lstm<5, 64, lstm_options{.layers = 2}>,
               51'521);
 static_assert(parameter_count<sequential<lstm<5, 128, lstm_options{.layers = 2, .dropout = 0.2}>,
                                          linear<128, 1>>> == 201'345);
-static_assert(parameter_count<sequential<lstm<5, 256, lstm_options{.layers = 2}>, linear<256, 1>>> ==
-              795'905);
+static_assert(
+    parameter_count<sequential<lstm<5, 256, lstm_options{.layers = 2}>, linear<256, 1>>> ==
+    795'905);
 static_assert(parameter_count<lstm<3, 8, lstm_options{.bias = false, .projection = 5}>> ==
               32 * (3 + 5) + 5 * 8);
 static_assert(std::same_as<output_shape<lstm<3, 8>, shape<9, 2, 3>>, shape<9, 2, 8>>);
-static_assert(
-    std::same_as<output_shape<lstm<3, 8, lstm_options{.projection = 5}>, shape<9, 3>>, shape<9, 5>>);
+static_assert(std::same_as<output_shape<lstm<3, 8, lstm_options{.projection = 5}>, shape<9, 3>>,
+                           shape<9, 5>>);
 static_assert(stateful<lstm<3, 8>> && streams<lstm<3, 8>> && not row_wise<lstm<3, 8>>);
-static_assert(memory_of<sequential<lstm<5, 64>, linear<64, 1>>, tensor<float, shape<5>>,
-                        mode::streaming>.total < 80 * 1024);
+static_assert(
+    memory_of<sequential<lstm<5, 64>, linear<64, 1>>, tensor<float, shape<5>>, mode::streaming>.total <
+    80 * 1024);
 
 // -- values by hand -------------------------------------------------------------------------------
 constexpr auto closed_forget_gate() -> bool {

@@ -25,8 +25,9 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
     for (auto& x : memory) x = static_cast<T>(2 * r.rand<double>() - 1);
     auto const* const q = memory.data();
     auto const* const dy = q + 3 * rows * row;
-    auto const head = detail::attention_head<T>{
-        queries, keys, width, row, out, 1, before, causal, T{0.3F}, q, q + rows * row, q + 2 * rows * row};
+    auto const head = detail::attention_head<T>{queries, keys, width,          row,
+                                                out,     1,    before,         causal,
+                                                T{0.3F}, q,    q + rows * row, q + 2 * rows * row};
     auto y = std::vector<T>(queries * out);
     auto y_want = y;
     auto sums = std::vector<T>(queries);
@@ -39,8 +40,9 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
     auto d = std::vector<T>(3 * rows * row);
     auto d_want = d;
     auto const slopes = [&](std::vector<T>& to) {
-      return detail::attention_slopes<T>{y_want.data(), dy, sums_want.data(), to.data(), to.data() + rows * row,
-                                         to.data() + 2 * rows * row};
+      return detail::attention_slopes<T>{y_want.data(),          dy,
+                                         sums_want.data(),       to.data(),
+                                         to.data() + rows * row, to.data() + 2 * rows * row};
     };
     fast::backward(head, slopes(d), *a);
     slow::backward(head, slopes(d_want), *b);

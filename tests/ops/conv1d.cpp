@@ -25,7 +25,9 @@ TEMPLATE_TEST_CASE("conv1d: the bits of the reference, for random geometries", "
     g.before = remembers ? (g.kernel - 1) * g.dilation : r.randint(4);
     g.rows = 1 + r.randint(4);
     g.time = (g.kernel - 1) * g.dilation + 1 + r.randint(15);
-    g.out_time = remembers ? g.time : (g.time + 2 * g.before - (g.kernel - 1) * g.dilation - 1) / g.stride + 1;
+    g.out_time = remembers
+                     ? g.time
+                     : (g.time + 2 * g.before - (g.kernel - 1) * g.dilation - 1) / g.stride + 1;
     auto const numbers = [&](std::size_t n) {
       auto v = std::vector<T>(n);
       for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);

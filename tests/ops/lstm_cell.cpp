@@ -3,8 +3,10 @@
 
 using namespace tessera;
 
-template <class T, std::size_t In, std::size_t Hidden, std::size_t Recurrent> void against_reference() {
-  using P = typename lstm_layer<In, Hidden, lstm_options{.projection = Recurrent == Hidden ? 0 : Recurrent}>::
+template <class T, std::size_t In, std::size_t Hidden, std::size_t Recurrent>
+void against_reference() {
+  using P = typename lstm_layer<In, Hidden,
+                                lstm_options{.projection = Recurrent == Hidden ? 0 : Recurrent}>::
       template parameters<owned<T>>;
   auto const p = std::make_unique<P>();
   test::fill_parameters(*p, 1, 0.7);
@@ -16,7 +18,8 @@ template <class T, std::size_t In, std::size_t Hidden, std::size_t Recurrent> vo
   test::fill(c, 102);
   using fast = kernel<detail::lstm_step_fn, simd>;
   using slow = kernel<detail::lstm_step_fn, reference>;
-  auto const packed = std::make_unique<typename fast::template packed<T, 13, In, Hidden, Recurrent>>();
+  auto const packed =
+      std::make_unique<typename fast::template packed<T, 13, In, Hidden, Recurrent>>();
   auto none = nothing{};
   fast::prepare(*p, *packed);
   for (auto n = std::size_t{0}; n <= 13; ++n) {
@@ -27,10 +30,10 @@ template <class T, std::size_t In, std::size_t Hidden, std::size_t Recurrent> vo
     auto c_want = c_new;
     auto y = c_new;
     auto y_want = c_new;
-    fast::run(*p, as_const(x.sized(n)), as_const(h.sized(n)), as_const(c.sized(n)), gates.sized(n), c_new.sized(n),
-              y.sized(n), *packed);
-    slow::run(*p, as_const(x.sized(n)), as_const(h.sized(n)), as_const(c.sized(n)), gates_want.sized(n),
-              c_want.sized(n), y_want.sized(n), none);
+    fast::run(*p, as_const(x.sized(n)), as_const(h.sized(n)), as_const(c.sized(n)), gates.sized(n),
+              c_new.sized(n), y.sized(n), *packed);
+    slow::run(*p, as_const(x.sized(n)), as_const(h.sized(n)), as_const(c.sized(n)),
+              gates_want.sized(n), c_want.sized(n), y_want.sized(n), none);
     CHECK(std::memcmp(gates.values, gates_want.values, sizeof gates.values) == 0);
     CHECK(std::memcmp(c_new.values, c_want.values, sizeof c_new.values) == 0);
     CHECK(std::memcmp(y.values, y_want.values, sizeof y.values) == 0);
@@ -43,17 +46,18 @@ template <class T, std::size_t In, std::size_t Hidden, std::size_t Recurrent> vo
     CHECK(std::memcmp(y_other.values, y_want.values, n * Hidden * sizeof(T)) == 0);
     CHECK(std::memcmp(in_place.values, c_want.values, n * Hidden * sizeof(T)) == 0);
     y_other = {};
-    fast::run(*p, as_const(x.sized(n)), as_const(h.sized(n)), as_const(c.sized(n)), no_gates, c_new.sized(n),
-              y_other.sized(n), none);
+    fast::run(*p, as_const(x.sized(n)), as_const(h.sized(n)), as_const(c.sized(n)), no_gates,
+              c_new.sized(n), y_other.sized(n), none);
     CHECK(std::memcmp(y_other.values, y_want.values, sizeof y.values) == 0);
 
     auto dc = c;
     auto dc_want = c;
     auto const d = as_const(y_want.sized(n));
-    kernel<detail::lstm_step_backward_fn, simd>::run(gates.sized(n), as_const(c_want.sized(n)), as_const(c.sized(n)),
-                                                     d, d, dc.sized(n));
-    kernel<detail::lstm_step_backward_fn, reference>::run(gates_want.sized(n), as_const(c_want.sized(n)),
-                                                          as_const(c.sized(n)), d, d, dc_want.sized(n));
+    kernel<detail::lstm_step_backward_fn, simd>::run(gates.sized(n), as_const(c_want.sized(n)),
+                                                     as_const(c.sized(n)), d, d, dc.sized(n));
+    kernel<detail::lstm_step_backward_fn, reference>::run(
+        gates_want.sized(n), as_const(c_want.sized(n)), as_const(c.sized(n)), d, d,
+        dc_want.sized(n));
     CHECK(std::memcmp(gates.values, gates_want.values, sizeof gates.values) == 0);
     CHECK(std::memcmp(dc.values, dc_want.values, sizeof dc.values) == 0);
   }

@@ -28,13 +28,15 @@ TEMPLATE_TEST_CASE("multiply: the bits of three loops, and nothing beyond C", ""
     auto want = c;
     for (auto i = std::size_t{0}; i < rows; ++i)
       for (auto j = std::size_t{0}; j < columns; ++j) {
-        auto sum = from == tile::start::zero ? T{0} : from == tile::start::bias ? bias[j] : c[i * c_row + j];
+        auto sum = from == tile::start::zero   ? T{0}
+                   : from == tile::start::bias ? bias[j]
+                                               : c[i * c_row + j];
         for (auto k = std::size_t{0}; k < depth; ++k)
           sum = lane::fma(a[i * a_row + k * a_depth], b[k * b_depth + j], sum);
         want[i * c_row + j] = sum;
       }
-    tile::multiply<T>({rows, columns, depth, a.data(), a_row, a_depth, b.data(), b_depth, c.data(), c_row, from,
-                       bias.data()});
+    tile::multiply<T>({rows, columns, depth, a.data(), a_row, a_depth, b.data(), b_depth, c.data(),
+                       c_row, from, bias.data()});
     INFO(rows << " x " << columns << ", depth " << depth);
     CHECK(std::memcmp(c.data(), want.data(), c.size() * sizeof(T)) == 0);
   }

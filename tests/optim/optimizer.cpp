@@ -17,12 +17,14 @@ auto after_thirty(test::golden const& g, Optimizer const& optimizer) {
   auto m = typename Optimizer::template moments<P>{};
   test::load(p.values, g["start"]);
   for (auto s = std::size_t{0}; s < 30; ++s) {
-    for (auto i = std::size_t{0}; i < 40; ++i) d.values.values[i] = static_cast<T>(g["gradients"][s * 40 + i]);
+    for (auto i = std::size_t{0}; i < 40; ++i)
+      d.values.values[i] = static_cast<T>(g["gradients"][s * 40 + i]);
     optimizer.update(p, d, m);
   }
   return p.values;
 }
-template <class Optimizer> void agrees(test::golden const& g, std::string const& name, Optimizer const& optimizer) {
+template <class Optimizer>
+void agrees(test::golden const& g, std::string const& name, Optimizer const& optimizer) {
   INFO(name);
   using P = numbers<owned<double>, 2>;
   auto p = P{};
@@ -36,7 +38,8 @@ template <class Optimizer> void agrees(test::golden const& g, std::string const&
   CHECK(test::distance(twice, g[name + ".float64"]) <= 1e-14);
   CHECK(test::distance(after_thirty<float, simd>(g, optimizer), g[name + ".float32"]) <= 1e-6);
   CHECK(test::same_bits(twice, after_thirty<double, reference>(g, optimizer)));
-  CHECK(test::same_bits(after_thirty<float, simd>(g, optimizer), after_thirty<float, reference>(g, optimizer)));
+  CHECK(test::same_bits(after_thirty<float, simd>(g, optimizer),
+                        after_thirty<float, reference>(g, optimizer)));
 }
 
 // -- reference: tests/reference/optimizer.py ------------------------------------------------------
@@ -63,8 +66,9 @@ TEST_CASE("optimizers: the golden digits of the conventions") {
     return p.values;
   };
   CHECK(test::distance(three(sgd{.rate = 0.1, .momentum = 0.9}), {0.9439, -1.8878}) < 1e-12);
-  CHECK(test::distance(three(sgd{.rate = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true}),
-                       {0.9116139126, -1.8232278251}) < 1e-10);
+  CHECK(test::distance(
+            three(sgd{.rate = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true}),
+            {0.9116139126, -1.8232278251}) < 1e-10);
   CHECK(test::distance(three(adam{}), {0.9970000003, -1.9970000001}) < 1e-10);
   CHECK(test::distance(three(adamw{}), {0.9969700306, -1.9969400307}) < 1e-10);
   CHECK(test::distance(three(adam{.weight_decay = 0.1}), {0.997000048, -1.997000024}) < 1e-9);

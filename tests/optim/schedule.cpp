@@ -6,14 +6,17 @@ using namespace tessera;
 
 // -- contract, values by hand ---------------------------------------------------------------------
 static_assert(step_lr{2, 0.5}.rate(8, 5) == 2);
-static_assert(geometric_lr{10, 20, 0.25}.rate(4, 10) == 4 && geometric_lr{10, 20, 0.25}.rate(4, 99) == 1);
+static_assert(geometric_lr{10, 20, 0.25}.rate(4, 10) == 4 &&
+              geometric_lr{10, 20, 0.25}.rate(4, 99) == 1);
 static_assert(constant_rate{}.rate(3, 100) == 3);
 
 // -- reference: tests/reference/schedule.py -------------------------------------------------------
-template <class Schedule> void follows(test::golden const& g, std::string const& name, Schedule const& s) {
+template <class Schedule>
+void follows(test::golden const& g, std::string const& name, Schedule const& s) {
   INFO(name);
   auto t = std::uint64_t{0};
-  for (auto const want : g[name]) CHECK(s.rate(0.1, t++) == Approx(want).epsilon(1e-11).margin(1e-17));
+  for (auto const want : g[name])
+    CHECK(s.rate(0.1, t++) == Approx(want).epsilon(1e-11).margin(1e-17));
 }
 TEST_CASE("schedules: agree with torch") {
   auto const g = test::golden("schedule");

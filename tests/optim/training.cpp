@@ -4,7 +4,8 @@
 
 using namespace tessera;
 
-using model = sequential<lstm<3, 19, lstm_options{.layers = 2, .dropout = 0.3}>, layer_norm<19>, linear<19, 2>>;
+using model = sequential<lstm<3, 19, lstm_options{.layers = 2, .dropout = 0.3}>, layer_norm<19>,
+                         linear<19, 2>>;
 using X = tensor<float, shape<6, 4, 3>>;
 using Y = tensor<float, shape<6, 4, 2>>;
 
@@ -30,7 +31,8 @@ TEST_CASE("training: a step allocates nothing, and learns") {
   auto const before = test::allocations();
   for (auto step = 0; step < 200; ++step) {
     t->restart();
-    last = t->step(x, y, mse{}, optimizer, random_context{.seed = 1, .step = static_cast<std::uint64_t>(step)});
+    last = t->step(x, y, mse{}, optimizer,
+                   random_context{.seed = 1, .step = static_cast<std::uint64_t>(step)});
     if (step == 0) first = last;
     clip_norm(t->gradient(), 1.0);
   }
@@ -66,7 +68,8 @@ TEST_CASE("training: chunks add up to the gradient of the whole batch") {
   CHECK(loss == Approx(want).epsilon(1e-14));
   for_each_parameter(
       [](name const&, auto const& a, auto const& b) {
-        for (auto i = std::size_t{0}; i < a.size(); ++i) CHECK(a.values[i] == Approx(b.values[i]).margin(1e-14));
+        for (auto i = std::size_t{0}; i < a.size(); ++i)
+          CHECK(a.values[i] == Approx(b.values[i]).margin(1e-14));
       },
       one->gradient(), four->gradient());
 }
@@ -87,7 +90,8 @@ TEST_CASE("training: a bounded batch steps as a fixed one") {
     auto const context = random_context{.seed = 1, .step = step};
     auto const a = fixed->step(x, y, mse{}, adam{}, context);
     auto const b = bounded->step(view<float const, shape<6, at_most(16), 3>>{x.data(), {{{4}}}},
-                                 view<float const, shape<6, at_most(16), 2>>{y.data(), {{{4}}}}, mse{}, adam{}, context);
+                                 view<float const, shape<6, at_most(16), 2>>{y.data(), {{{4}}}},
+                                 mse{}, adam{}, context);
     CHECK(a == b);
   }
   CHECK(test::same_parameters(fixed->parameters, bounded->parameters));

@@ -7,9 +7,11 @@ using namespace tessera;
 // -- known answers of Random123 -------------------------------------------------------------------
 static_assert(philox::words({0, 0}, {0, 0, 0, 0}) ==
               philox::counter_type{0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8});
-static_assert(philox::words({0xFFFFFFFF, 0xFFFFFFFF}, {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}) ==
+static_assert(philox::words({0xFFFFFFFF, 0xFFFFFFFF},
+                            {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}) ==
               philox::counter_type{0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD});
-static_assert(philox::words({0xA4093822, 0x299F31D0}, {0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344}) ==
+static_assert(philox::words({0xA4093822, 0x299F31D0},
+                            {0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344}) ==
               philox::counter_type{0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1});
 
 TEST_CASE("philox: a place has its number, however the range is cut") {

@@ -23,7 +23,8 @@ TEST_CASE("torch: the streams of manual_seed, bit for bit") {
     r = torch_generator(seed);
     float uniform[50];
     r.uniform(uniform, 50, -0.1, 0.3);
-    for (auto i = std::size_t{0}; i < 50; ++i) CHECK(static_cast<double>(uniform[i]) == g["uniform." + key][i]);
+    for (auto i = std::size_t{0}; i < 50; ++i)
+      CHECK(static_cast<double>(uniform[i]) == g["uniform." + key][i]);
     r = torch_generator(seed);
     for (auto const want : g["randint." + key]) CHECK(r.randint(1000) == want);
     r = torch_generator(seed);
@@ -33,7 +34,8 @@ TEST_CASE("torch: the streams of manual_seed, bit for bit") {
     r = torch_generator(seed);
     float coin[60];
     r.bernoulli(coin, 60, 0.3);
-    for (auto i = std::size_t{0}; i < 60; ++i) CHECK(static_cast<double>(coin[i]) == g["bernoulli." + key][i]);
+    for (auto i = std::size_t{0}; i < 60; ++i)
+      CHECK(static_cast<double>(coin[i]) == g["bernoulli." + key][i]);
   }
 }
 TEST_CASE("torch: normal numbers within 1e-6") {
@@ -78,7 +80,8 @@ void starts_like_torch(torch_generator& r, test::golden const& g, std::string co
         auto const& want = g["init." + prefix + "." + path.c_str()];
         INFO(prefix << "." << path.c_str());
         REQUIRE(want.size() == w.size());
-        for (auto i = std::size_t{0}; i < want.size(); ++i) CHECK(static_cast<double>(w.values[i]) == want[i]);
+        for (auto i = std::size_t{0}; i < want.size(); ++i)
+          CHECK(static_cast<double>(w.values[i]) == want[i]);
       },
       p);
 }

@@ -6,7 +6,8 @@ using namespace tessera;
 
 template <class A, class B> inline constexpr bool same = std::same_as<A, B>;
 
-static_assert(same<with_last<shape<2, 3>, 5>, shape<2, 5>> && same<with_first<shape<2, 3>, 5>, shape<5, 3>>);
+static_assert(same<with_last<shape<2, 3>, 5>, shape<2, 5>> &&
+              same<with_first<shape<2, 3>, 5>, shape<5, 3>>);
 static_assert(same<without_first<shape<2, 3>>, shape<3>> && same<without_last<shape<2>>, shape<>>);
 static_assert(same<with_axis<shape<2, 3>, 1, 7>, shape<2, 7, 3>>);
 
@@ -47,7 +48,8 @@ static_assert(not reshapes_to<shape<at_most(4), 6>, shape<at_most(24)>>);
 
 // -- product: NumPy's matmul ----------------------------------------------------------------------
 static_assert(same<product<shape<2, 3>, shape<3, 5>>, shape<2, 5>>);
-static_assert(same<product<shape<3>, shape<3, 5>>, shape<5>> && same<product<shape<3>, shape<3>>, shape<>>);
+static_assert(same<product<shape<3>, shape<3, 5>>, shape<5>> &&
+              same<product<shape<3>, shape<3>>, shape<>>);
 static_assert(same<product<shape<7, 2, 3>, shape<3, 5>>, shape<7, 2, 5>>);
 static_assert(same<product<shape<4, 1, 2, 3>, shape<7, 3, 5>>, shape<4, 7, 2, 5>>);
 static_assert(same<product<shape<at_most(9), 3>, shape<3, 5>>, shape<at_most(9), 5>>);

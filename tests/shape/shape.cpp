@@ -11,7 +11,8 @@ static_assert(std::same_as<mixed, shape<-128, 16, -3>>, "a bounded extent is the
 static_assert(mixed::bounded == 2 && mixed::capacity == 128 * 16 * 3);
 static_assert(bound_at<mixed, 0> == 128 && bound_at<mixed, -1> == 3);
 static_assert(first_of<mixed> == 128 && last_of<mixed> == 3);
-static_assert(shape_like<mixed> && fixed_shape<shape<2>> && not fixed_shape<mixed> && not shape_like<int>);
+static_assert(shape_like<mixed> && fixed_shape<shape<2>> && not fixed_shape<mixed> &&
+              not shape_like<int>);
 static_assert(std::is_empty_v<actual_extents<shape<2, 3>>>, "fixed extents take no memory");
 static_assert(sizeof(actual_extents<mixed>) == 2 * sizeof(std::size_t));
 

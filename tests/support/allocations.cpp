@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <support/allocations.hpp>
 
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace {
 std::atomic<long> count{0};
@@ -19,7 +19,8 @@ auto test::allocations() -> long { return count.load(); }
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_OWN_ALLOCATOR 0
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
 #define TEST_OWN_ALLOCATOR 0
 #endif
 #endif
@@ -35,8 +36,12 @@ void __libc_free(void*);
 void* malloc(std::size_t n) { return ++count, __libc_malloc(n); }
 void* calloc(std::size_t n, std::size_t size) { return ++count, __libc_calloc(n, size); }
 void* realloc(void* p, std::size_t n) { return ++count, __libc_realloc(p, n); }
-void* memalign(std::size_t alignment, std::size_t n) { return ++count, __libc_memalign(alignment, n); }
-void* aligned_alloc(std::size_t alignment, std::size_t n) { return ++count, __libc_memalign(alignment, n); }
+void* memalign(std::size_t alignment, std::size_t n) {
+  return ++count, __libc_memalign(alignment, n);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t n) {
+  return ++count, __libc_memalign(alignment, n);
+}
 int posix_memalign(void** p, std::size_t alignment, std::size_t n) {
   ++count;
   *p = __libc_memalign(alignment, n);

@@ -6,8 +6,8 @@
 
 namespace {
 
-/// The instruction set this program was built for, checked before anything of it runs: the answer is
-/// ctest's SKIP_RETURN_CODE where the machine has it not.
+/// The instruction set this program was built for, checked before anything of it runs: the answer
+/// is ctest's SKIP_RETURN_CODE where the machine has it not.
 [[gnu::target("arch=x86-64")]] auto missing_instruction_set() -> char const* {
 #if defined(__AVX512F__)
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||

@@ -40,7 +40,8 @@ template <class U> void poison(U& object) {
 }
 
 /// The largest |x - want|, relative to max(1, |want|).
-template <class X> [[nodiscard]] auto distance(X const& x, std::vector<double> const& want) -> double {
+template <class X>
+[[nodiscard]] auto distance(X const& x, std::vector<double> const& want) -> double {
   auto worst = 0.0;
   auto i = std::size_t{0};
   for (auto const value : x) {
@@ -53,8 +54,7 @@ template <class X> [[nodiscard]] auto distance(X const& x, std::vector<double> c
   return i == want.size() ? worst : INFINITY;
 }
 template <class X, class Y> [[nodiscard]] auto same_bits(X const& x, Y const& y) -> bool {
-  return x.size() == y.size() &&
-         std::memcmp(x.data(), y.data(), x.size() * sizeof(*x.data())) == 0;
+  return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(*x.data())) == 0;
 }
 template <class P> [[nodiscard]] auto same_parameters(P const& a, P const& b) -> bool {
   auto same = true;
@@ -74,7 +74,8 @@ template <class P> void load(P& p, golden const& g, std::string const& prefix = 
       },
       p);
 }
-template <class X> void load(X& x, std::vector<double> const& values)
+template <class X>
+void load(X& x, std::vector<double> const& values)
   requires requires { typename X::shape_type; }
 {
   REQUIRE(values.size() == shape_of<X>::capacity);
@@ -84,8 +85,9 @@ template <class X> void load(X& x, std::vector<double> const& values)
 
 /// A model in float against torch: outputs within 1e-6, derivatives within 1e-5, relative to
 /// max(1, |value|). The arrays are x, the parameters, y, dy, dx and "d" + the parameters' paths.
-template <class Model, class X> void agrees_with_torch(golden const& g, std::string const& prefix = "",
-                                                       double forward = 1e-6, double backward = 1e-5) {
+template <class Model, class X>
+void agrees_with_torch(golden const& g, std::string const& prefix = "", double forward = 1e-6,
+                       double backward = 1e-5) {
   auto const pass = std::make_unique<differentiation<Model, X>>();
   using P = typename differentiation<Model, X>::parameters_type;
   auto const p = std::make_unique<P>();
@@ -108,8 +110,8 @@ template <class Model, class X> void agrees_with_torch(golden const& g, std::str
 }
 
 /// Central differences over every parameter and input, from a state that is not zero.
-template <class Model, class X> void passes_gradient_check(unsigned seed = 1, double scale = 0.7,
-                                                           auto... actual) {
+template <class Model, class X>
+void passes_gradient_check(unsigned seed = 1, double scale = 0.7, auto... actual) {
   using layer = as_layer<Model>;
   auto const p = std::make_unique<parameters_of<layer, owned<double, backend_of<X>>>>();
   auto const x = std::make_unique<X>();
@@ -127,8 +129,8 @@ template <class Model, class X> void passes_gradient_check(unsigned seed = 1, do
   CHECK(report.checked > 0);
 }
 
-/// A whole sequence, its steps, and a sequence in two parts give the same bits, for every lane alone
-/// too where the batch is the second axis.
+/// A whole sequence, its steps, and a sequence in two parts give the same bits, for every lane
+/// alone too where the batch is the second axis.
 template <class Model, class X> void streams_like_a_sequence(unsigned seed = 1) {
   using T = scalar_of<X>;
   auto const p = std::make_unique<parameters_of<as_layer<Model>, owned<T, backend_of<X>>>>();

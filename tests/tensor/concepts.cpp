@@ -9,8 +9,10 @@ using V = view<float const, shape<2, 3>>;
 using Sum = decltype(std::declval<X&>() + std::declval<X&>());
 static_assert(tensor_like<X> && tensor_like<V> && not tensor_like<Sum> && not tensor_like<float>);
 static_assert(owning<X> && not owning<V> && contiguous<V>);
-static_assert(not contiguous<strided_view<float, shape<2, 3>>> && tensor_like<strided_view<float, shape<2>>>);
-static_assert(expression<Sum> && operand<Sum> && operand<X> && operand<int> && not operand<char const*>);
+static_assert(not contiguous<strided_view<float, shape<2, 3>>> &&
+              tensor_like<strided_view<float, shape<2>>>);
+static_assert(expression<Sum> && operand<Sum> && operand<X> && operand<int> &&
+              not operand<char const*>);
 static_assert(std::same_as<scalar_of<V>, float>, "without const");
 static_assert(std::same_as<shape_of<X const&>, shape<2, 3>>);
 TEST_CASE("concepts: they answer yes and no") { CHECK(tensor_like<X>); }

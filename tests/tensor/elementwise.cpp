@@ -22,7 +22,8 @@ static_assert(choices());
 TEST_CASE("elementwise: by hand") { CHECK((broadcasting() && choices())); }
 
 // -- every function against the C library ---------------------------------------------------------
-template <class F, class G> void each(char const* name, F f, G g, double low = -5, double high = 5) {
+template <class F, class G>
+void each(char const* name, F f, G g, double low = -5, double high = 5) {
   auto x = tensor<double, shape<3, 37>>{};
   auto r = torch_generator(1);
   for (auto& v : x) v = low + (high - low) * r.rand<double>();
@@ -38,22 +39,34 @@ TEST_CASE("elementwise: every function is what its name says") {
   each("log1p", [](auto& x) { return log1p(x); }, [](double x) { return std::log1p(x); }, -0.9, 5);
   each("expm1", [](auto& x) { return expm1(x); }, [](double x) { return std::expm1(x); });
   each("sqrt", [](auto& x) { return sqrt(x); }, [](double x) { return std::sqrt(x); }, 0, 5);
-  each("rsqrt", [](auto& x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); }, 0.1, 5);
+  each(
+      "rsqrt", [](auto& x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); }, 0.1, 5);
   each("square", [](auto& x) { return square(x); }, [](double x) { return x * x; });
   each("tanh", [](auto& x) { return tanh(x); }, [](double x) { return std::tanh(x); });
-  each("sigmoid", [](auto& x) { return sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); });
+  each(
+      "sigmoid", [](auto& x) { return sigmoid(x); },
+      [](double x) { return 1 / (1 + std::exp(-x)); });
   each("relu", [](auto& x) { return relu(x); }, [](double x) { return std::max(x, 0.0); });
   each("silu", [](auto& x) { return silu(x); }, [](double x) { return x / (1 + std::exp(-x)); });
-  each("gelu", [](auto& x) { return gelu(x); }, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); });
-  each("gelu_tanh", [](auto& x) { return gelu_tanh(x); }, [](double x) {
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-  }, -2, 5);
-  each("softplus", [](auto& x) { return softplus(x); }, [](double x) { return std::log1p(std::exp(x)); });
+  each(
+      "gelu", [](auto& x) { return gelu(x); },
+      [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); });
+  each(
+      "gelu_tanh", [](auto& x) { return gelu_tanh(x); },
+      [](double x) {
+        return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+      },
+      -2, 5);
+  each(
+      "softplus", [](auto& x) { return softplus(x); },
+      [](double x) { return std::log1p(std::exp(x)); });
   each("erf", [](auto& x) { return erf(x); }, [](double x) { return std::erf(x); });
   each("sin", [](auto& x) { return sin(x); }, [](double x) { return std::sin(x); });
   each("cos", [](auto& x) { return cos(x); }, [](double x) { return std::cos(x); });
   each("abs", [](auto& x) { return abs(x); }, [](double x) { return std::abs(x); });
-  each("pow", [](auto& x) { return pow(x, 2.5); }, [](double x) { return std::pow(x, 2.5); }, 0.1, 5);
+  each(
+      "pow", [](auto& x) { return pow(x, 2.5); }, [](double x) { return std::pow(x, 2.5); }, 0.1,
+      5);
   each("negate", [](auto& x) { return -x; }, [](double x) { return -x; });
   each("min", [](auto& x) { return min(x, 1); }, [](double x) { return std::min(x, 1.0); });
 }
@@ -70,7 +83,8 @@ TEST_CASE("elementwise: broadcasts of any nesting") {
   for (auto i = std::size_t{0}; i < 4; ++i)
     for (auto j = std::size_t{0}; j < 2; ++j)
       for (auto k = std::size_t{0}; k < 3; ++k) {
-        auto const want = std::tanh(a(i, 0, k) * b(j, 0)) - std::exp(-(b(j, 0) + c(k))) * (a(i, 0, k) + c(k)) / 2;
+        auto const want =
+            std::tanh(a(i, 0, k) * b(j, 0)) - std::exp(-(b(j, 0) + c(k))) * (a(i, 0, k) + c(k)) / 2;
         CHECK(y(i, j, k) == Approx(want).epsilon(1e-6));
       }
 }

@@ -9,8 +9,12 @@ template <class T, class S, std::ptrdiff_t... Axes> void same_bits(unsigned seed
   auto const b = std::make_unique<tensor<T, S, reference>>();
   test::fill(*a, seed, 4);
   test::fill(*b, seed, 4);
-  auto const compare = [](auto const& x, auto const& y) { CHECK(test::same_bits(evaluate(x), evaluate(y))); };
-  auto const f = [](auto const& x) { return tanh(x * x - 0.5) / (abs(x) + 1) + where(x > 0, exp(x), x); };
+  auto const compare = [](auto const& x, auto const& y) {
+    CHECK(test::same_bits(evaluate(x), evaluate(y)));
+  };
+  auto const f = [](auto const& x) {
+    return tanh(x * x - 0.5) / (abs(x) + 1) + where(x > 0, exp(x), x);
+  };
   compare(f(*a), f(*b));
   compare(sum(f(*a), axis<Axes...>), sum(f(*b), axis<Axes...>));
   compare(max(*a, axis<Axes...>), max(*b, axis<Axes...>));
@@ -55,7 +59,8 @@ TEST_CASE("tensor kernels: broadcasts and bounded extents") {
 TEST_CASE("tensor kernels: 16-bit scalars by vectors as one by one") {
   auto a = tensor<bf16, shape<3, 21>, simd>{};
   auto b = tensor<bf16, shape<3, 21>, reference>{};
-  for (auto i = std::size_t{0}; i < 63; ++i) a.values[i] = b.values[i] = bf16(std::sin(static_cast<float>(i)));
+  for (auto i = std::size_t{0}; i < 63; ++i)
+    a.values[i] = b.values[i] = bf16(std::sin(static_cast<float>(i)));
   CHECK(test::same_bits(evaluate(exp(a) * 3), evaluate(exp(b) * 3)));
   a = a * a + 1;
   b = b * b + 1;

@@ -12,7 +12,8 @@ using flat_sum = decltype(x + x);
 using row_sum = decltype(x + b);
 static_assert(flat_sum::flat && not row_sum::flat, "operands of one shape are one run");
 static_assert(decltype(x * 2)::flat, "a number goes anywhere");
-static_assert(std::same_as<shape_of<row_sum>, shape<2, 3>> && std::same_as<backend_of<row_sum>, simd>);
+static_assert(std::same_as<shape_of<row_sum>, shape<2, 3>> &&
+              std::same_as<backend_of<row_sum>, simd>);
 static_assert(std::is_empty_v<row_sum::temporaries>, "elementwise work needs no memory");
 static_assert(not std::is_empty_v<decltype(x - mean(x))::temporaries>);
 static_assert(std::is_trivially_copyable_v<row_sum>, "a tree is a value");

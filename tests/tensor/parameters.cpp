@@ -36,8 +36,9 @@ TEST_CASE("parameters: visited in order, by path, with others alongside") {
         w.values[0] = static_cast<float>(paths.size());
       },
       p, views);
-  CHECK(paths == std::vector<std::string>{"first.weight", "first.bias", "each.0.weight", "each.0.bias",
-                                          "each.1.weight", "each.1.bias", "rest.0.weight", "rest.0.bias"});
+  CHECK(paths == std::vector<std::string>{"first.weight", "first.bias", "each.0.weight",
+                                          "each.0.bias", "each.1.weight", "each.1.bias",
+                                          "rest.0.weight", "rest.0.bias"});
   CHECK(total == 32);
   CHECK(p.each[1].weight.values[0] == 5);
 }

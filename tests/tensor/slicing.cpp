@@ -5,11 +5,16 @@ using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
 using X = tensor<float, shape<2, 3, 4>>;
-static_assert(std::same_as<shape_of<decltype(slice(std::declval<X&>(), all, range<1, 3>))>, shape<2, 2, 4>>);
+static_assert(
+    std::same_as<shape_of<decltype(slice(std::declval<X&>(), all, range<1, 3>))>, shape<2, 2, 4>>);
 static_assert(std::same_as<shape_of<decltype(slice(std::declval<X&>(), 0, all, 1))>, shape<3>>);
-static_assert(contiguous<decltype(reshape<shape<24>>(std::declval<X&>()))>, "no copy, still a view");
-static_assert(std::same_as<shape_of<decltype(expand_dims(std::declval<X&>(), axis<1>))>, shape<2, 1, 3, 4>>);
-static_assert(std::same_as<shape_of<decltype(squeeze(std::declval<tensor<float, shape<2, 1>>&>(), axis<1>))>, shape<2>>);
+static_assert(contiguous<decltype(reshape<shape<24>>(std::declval<X&>()))>,
+              "no copy, still a view");
+static_assert(
+    std::same_as<shape_of<decltype(expand_dims(std::declval<X&>(), axis<1>))>, shape<2, 1, 3, 4>>);
+static_assert(
+    std::same_as<shape_of<decltype(squeeze(std::declval<tensor<float, shape<2, 1>>&>(), axis<1>))>,
+                 shape<2>>);
 
 TEST_CASE("slicing: every element where NumPy has it") {
   auto x = X{};

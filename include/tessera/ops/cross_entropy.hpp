@@ -7,8 +7,8 @@ namespace tessera {
 
 namespace detail {
 
-/// kernel<cross_entropy_fn, Backend>::row(logits, classes, target, smoothing, slope or null, scale):
-/// the loss of one row; the slope is that times scale.
+/// kernel<cross_entropy_fn, Backend>::row(logits, classes, target, smoothing, slope or null,
+/// scale): the loss of one row; the slope is that times scale.
 struct cross_entropy_fn {};
 
 }  // namespace detail
@@ -36,8 +36,7 @@ template <> struct kernel<detail::cross_entropy_fn, reference> {
       }
     }
     auto const certain = (T{1} - smoothing) * (log_sum - logits[target]);
-    return smoothing == T{0} ? certain
-                             : certain + smoothing * log_sum - share * logit_sum.total();
+    return smoothing == T{0} ? certain : certain + smoothing * log_sum - share * logit_sum.total();
   }
 };
 

@@ -75,7 +75,8 @@ struct geometric_lr {
   [[nodiscard]] constexpr auto rate(double base, std::uint64_t t) const -> double {
     require(from < to && factor > 0, "geometric_lr: `from` before `to`, factor above 0");
     if (t <= from) return base;
-    auto const done = static_cast<double>((t < to ? t : to) - from) / static_cast<double>(to - from);
+    auto const done =
+        static_cast<double>((t < to ? t : to) - from) / static_cast<double>(to - from);
     return base * lane::pow(factor, done);
   }
 };

@@ -65,7 +65,9 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
                            passes[c].gradient, passes[c + distance].gradient);
     return passes[0].gradient;
   }
-  void update(Optimizer const& optimizer) { optimizer.update(parameters, passes[0].gradient, moments); }
+  void update(Optimizer const& optimizer) {
+    optimizer.update(parameters, passes[0].gradient, moments);
+  }
 
   /// One step on a batch of one chunk: forward, loss, backward, update. Returns the loss.
   template <contiguous Input, contiguous Target, class Loss>

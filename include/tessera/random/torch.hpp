@@ -13,7 +13,8 @@ namespace tessera {
 /// State     the engine and one kept normal number; a plain struct for checkpoints
 /// Accuracy  rand, uniform, randint, randperm and bernoulli: the bits of torch; normal: within
 ///           1e-6 of torch, whose vector loops round their logarithms and cosines otherwise
-/// Source    torch 2.15 (ATen/core/DistributionsHelper.h), read off by tests/reference/random_streams.py
+/// Source    torch 2.15 (ATen/core/DistributionsHelper.h), read off by
+/// tests/reference/random_streams.py
 class torch_generator {
  public:
   constexpr torch_generator() : torch_generator(67280421310721ULL) {}

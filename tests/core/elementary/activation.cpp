@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "sameness.hpp"
-
 #include <tessera/core/elementary/activation.hpp>
+
+#include "sameness.hpp"
 
 using namespace tessera;
 
 static_assert(lane::tanh(0.0F) == 0 && lane::tanh(100.0F) == 1 && lane::tanh(-100.0) == -1);
-static_assert(lane::sigmoid(0.0F) == 0.5F && lane::sigmoid(100.0) == 1 && lane::sigmoid(-1000.0) == 0);
+static_assert(lane::sigmoid(0.0F) == 0.5F && lane::sigmoid(100.0) == 1 &&
+              lane::sigmoid(-1000.0) == 0);
 static_assert(lane::relu(-1.0F) == 0 && lane::relu(2.0F) == 2);
 static_assert(lane::softplus(21.0) == 21.0);
 
@@ -33,7 +34,8 @@ TEST_CASE("activations: NaN stays NaN, and -0 keeps its sign where the function 
 TEST_CASE("gelu: the slope is the derivative") {
   for (auto x = -6.0; x < 6.0; x += 0.37) {
     auto const h = 1e-6;
-    CHECK(lane::gelu_slope(x) == Approx((lane::gelu(x + h) - lane::gelu(x - h)) / (2 * h)).margin(1e-8));
+    CHECK(lane::gelu_slope(x) ==
+          Approx((lane::gelu(x + h) - lane::gelu(x - h)) / (2 * h)).margin(1e-8));
     CHECK(lane::gelu_tanh_slope(x) ==
           Approx((lane::gelu_tanh(x + h) - lane::gelu_tanh(x - h)) / (2 * h)).margin(1e-8));
   }

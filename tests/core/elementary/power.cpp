@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "sameness.hpp"
-
 #include <tessera/core/elementary/power.hpp>
+
+#include "sameness.hpp"
 
 using namespace tessera;
 
@@ -11,7 +11,9 @@ static_assert(lane::rsqrt(4.0F) == 0.5F);
 SAME_BITS(rsqrt)
 TEST_CASE("pow: numbers and vectors have the same bits") {
   for (auto const y : {-2.5, -1.0, 0.0, 0.5, 2.0, 3.0, 17.25}) {
-    auto const f = [y](auto x) { return lane::pow(x, decltype(x)(static_cast<lane::scalar_of<decltype(x)>>(y))); };
+    auto const f = [y](auto x) {
+      return lane::pow(x, decltype(x)(static_cast<lane::scalar_of<decltype(x)>>(y)));
+    };
     CHECK(test::vectors_equal_numbers<float>(f, 2000) != 0);
     CHECK(test::vectors_equal_numbers<double>(f, 2000) != 0);
   }

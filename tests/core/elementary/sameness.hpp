@@ -64,7 +64,8 @@ template <class T, class F> auto vectors_equal_numbers(F f, int rounds = 20000) 
     lane::store(out, f(lane::load(in)));
     for (auto i = std::size_t{0}; i < V::width; ++i) {
       auto const one = f(in[i]);
-      auto const same = std::isnan(one) ? std::isnan(out[i]) : std::memcmp(&one, &out[i], sizeof one) == 0;
+      auto const same =
+          std::isnan(one) ? std::isnan(out[i]) : std::memcmp(&one, &out[i], sizeof one) == 0;
       if (not same) FAIL("of " << in[i] << ": number " << one << ", vector " << out[i]);
       auto bits = std::uint64_t{0x7FF8};
       if (not std::isnan(one)) bits = lane::as_bits(one);
@@ -77,9 +78,9 @@ template <class T, class F> auto vectors_equal_numbers(F f, int rounds = 20000) 
 }  // namespace test
 
 /// A test case for lane::function, in float and double.
-#define SAME_BITS(function)                                                             \
-  TEST_CASE(#function ": numbers and vectors have the same bits") {                      \
-    auto const f = [](auto x) { return tessera::lane::function(x); };                    \
-    CHECK(test::vectors_equal_numbers<float>(f) != 0);                                   \
-    CHECK(test::vectors_equal_numbers<double>(f) != 0);                                  \
+#define SAME_BITS(function)                                           \
+  TEST_CASE(#function ": numbers and vectors have the same bits") {   \
+    auto const f = [](auto x) { return tessera::lane::function(x); }; \
+    CHECK(test::vectors_equal_numbers<float>(f) != 0);                \
+    CHECK(test::vectors_equal_numbers<double>(f) != 0);               \
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "sameness.hpp"
-
 #include <tessera/core/elementary/trigonometric.hpp>
+
+#include "sameness.hpp"
 
 using namespace tessera;
 
