@@ -37,6 +37,9 @@ class golden {
     return found->second;
   }
 
+  [[nodiscard]] auto begin() const { return arrays_.begin(); }
+  [[nodiscard]] auto end() const { return arrays_.end(); }
+
  private:
   std::map<std::string, std::vector<double>> arrays_;
 };

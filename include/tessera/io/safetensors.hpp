@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/file.hpp>
+#include <tessera/io/dtype.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+/// The safetensors format, read strictly and written as its own library writes it.
+///
+/// A file is 8 bytes N, N bytes of JSON, and the tensors' bytes: each tensor a dtype, a shape and a
+/// part of those bytes, which the tensors cover without a hole.
+namespace tessera {
+
+/// Why bytes are no safetensors file: what was expected and what came.
+struct safetensors_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One tensor of a file: a look into bytes that somebody else owns.
+struct tensor_entry {
+  dtype type = dtype::f32;
+  std::vector<std::uint64_t> shape;
+  std::span<std::byte const> bytes;
+
+  [[nodiscard]] auto size() const -> std::uint64_t {
+    auto n = std::uint64_t{1};
+    for (auto const length : shape) n *= length;
+    return n;
+  }
+};
+
+/// "(4, 5)": a shape as messages print it.
+[[nodiscard]] inline auto to_string(std::vector<std::uint64_t> const& shape) -> std::string {
+  auto text = std::string{"("};
+  for (auto i = std::size_t{0}; i < shape.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+/// The tensors of a safetensors file by name, and its metadata.
+///
+/// Cost    the whole file is in memory, once; entries look into it
+/// Errors  safetensors_error for everything that the format does not allow, duplicate names and a
+///         header that does not begin with '{' included; file_error for a file that cannot be read
+/// Source  the format's text and the verdicts of its reference reader: tests/io/safetensors.cpp
+class safetensors {
+ public:
+  static constexpr auto longest_header = std::uint64_t{100'000'000};
+
+  safetensors() = default;
+  [[nodiscard]] static auto read(std::filesystem::path const& path) -> safetensors {
+    try {
+      return parse(read_file(path));
+    } catch (safetensors_error const& e) {
+      throw safetensors_error(path.string() + ": " + e.what());
+    }
+  }
+  [[nodiscard]] static auto parse(std::vector<std::byte> file) -> safetensors {
+    auto result = safetensors{};
+    result.file_ = std::move(file);
+    result.parse_file();
+    return result;
+  }
+
+  [[nodiscard]] auto tensors() const -> std::map<std::string, tensor_entry> const& {
+    return tensors_;
+  }
+  [[nodiscard]] auto metadata() const -> std::map<std::string, std::string> const& {
+    return metadata_;
+  }
+  [[nodiscard]] auto contains(std::string const& name) const -> bool {
+    return tensors_.contains(name);
+  }
+  /// Errors  safetensors_error where there is no such tensor
+  [[nodiscard]] auto operator[](std::string const& name) const -> tensor_entry const& {
+    auto const found = tensors_.find(name);
+    if (found == tensors_.end()) fail("has no tensor \"" + name + "\"");
+    return found->second;
+  }
+
+ private:
+  using json = nlohmann::json;
+
+  [[noreturn]] static void fail(std::string const& what) { throw safetensors_error(what); }
+
+  void parse_file() {
+    if (file_.size() < 8) fail("expected at least 8 bytes, got " + std::to_string(file_.size()));
+    auto length = std::uint64_t{0};
+    for (auto i = std::size_t{8}; i-- > 0;)
+      length = length << 8U | std::to_integer<std::uint64_t>(file_[i]);
+    if (length > longest_header)
+      fail("a header has at most 100000000 bytes, this one says " + std::to_string(length));
+    if (length > file_.size() - 8)
+      fail("the header says " + std::to_string(length) + " bytes, the file has " +
+           std::to_string(file_.size() - 8) + " after its length");
+    auto const* const text = reinterpret_cast<char const*>(file_.data()) + 8;
+    if (length == 0 || *text != '{') fail("the header does not begin with '{'");
+    auto const header = parse_header({text, static_cast<std::size_t>(length)});
+    auto const buffer = std::span{file_}.subspan(8 + static_cast<std::size_t>(length));
+    for (auto const& [name, value] : header.items())
+      if (name == "__metadata__")
+        parse_metadata(value);
+      else
+        tensors_[name] = parse_entry(name, value, buffer);
+    check_coverage(buffer);
+  }
+
+  /// The header as JSON in which no object has the same key twice.
+  static auto parse_header(std::string_view text) -> json {
+    auto keys = std::vector<std::set<std::string>>{};
+    auto const each = [&](int, json::parse_event_t event, json& parsed) {
+      if (event == json::parse_event_t::object_start) keys.emplace_back();
+      if (event == json::parse_event_t::object_end) keys.pop_back();
+      if (event == json::parse_event_t::key &&
+          not keys.back().insert(parsed.get<std::string>()).second)
+        fail("the header names \"" + parsed.get<std::string>() + "\" twice");
+      return true;
+    };
+    if (text.find('\0') != std::string_view::npos) fail("the header has a NUL byte");
+    try {
+      auto header = json::parse(text, each);
+      if (not header.is_object()) fail("the header is no object");
+      return header;
+    } catch (json::exception const& e) {
+      fail(std::string{"the header is not JSON: "} + e.what());
+    }
+  }
+  void parse_metadata(json const& value) {
+    if (value.is_null()) return;
+    if (not value.is_object()) fail("__metadata__ is no object of strings");
+    for (auto const& [key, text] : value.items()) {
+      if (not text.is_string()) fail("__metadata__: \"" + key + "\" is no string");
+      metadata_[key] = text.get<std::string>();
+    }
+  }
+  static auto parse_entry(std::string const& name, json const& value,
+                          std::span<std::byte const> buffer) -> tensor_entry {
+    auto const fail_entry = [&](std::string const& what) { fail('"' + name + "\": " + what); };
+    if (not value.is_object()) fail_entry("expected an object of dtype, shape and data_offsets");
+    auto const member = [&](char const* key) -> json const& {
+      if (not value.contains(key)) fail_entry(std::string{"has no "} + key);
+      return value[key];
+    };
+    auto const numbers = [&](char const* key) {
+      auto const& list = member(key);
+      if (not list.is_array()) fail_entry(std::string{key} + " is no list");
+      auto result = std::vector<std::uint64_t>{};
+      for (auto const& number : list) {
+        if (not number.is_number_unsigned())
+          fail_entry(std::string{key} + " has " + number.dump() +
+                     ", which is no whole number >= 0");
+        result.push_back(number.get<std::uint64_t>());
+      }
+      return result;
+    };
+
+    auto entry = tensor_entry{};
+    auto const& type = member("dtype");
+    auto const known = type.is_string() ? dtype_of(type.get<std::string>()) : std::nullopt;
+    if (not known) fail_entry("unknown dtype " + type.dump());
+    entry.type = *known;
+    entry.shape = numbers("shape");
+    auto bits = std::uint64_t{bits_of(entry.type)};
+    for (auto const length : entry.shape)
+      if (__builtin_mul_overflow(bits, length, &bits))
+        fail_entry("the shape " + to_string(entry.shape) + " is too large for any file");
+    if (bits % 8 != 0) fail_entry("the shape " + to_string(entry.shape) + " ends within a byte");
+
+    auto const offsets = numbers("data_offsets");
+    if (offsets.size() != 2)
+      fail_entry("expected 2 data_offsets, got " + std::to_string(offsets.size()));
+    auto const begin = offsets[0];
+    auto const end = offsets[1];
+    if (begin > end || end > buffer.size())
+      fail_entry("data_offsets " + std::to_string(begin) + " to " + std::to_string(end) +
+                 " are not within the file's " + std::to_string(buffer.size()) + " bytes of data");
+    if (end - begin != bits / 8)
+      fail_entry("shape " + to_string(entry.shape) + " of " + std::string{name_of(entry.type)} +
+                 " takes " + std::to_string(bits / 8) + " bytes, data_offsets give " +
+                 std::to_string(end - begin));
+    entry.bytes =
+        buffer.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    return entry;
+  }
+  /// One tensor begins where the one before ends, and the last ends the file.
+  void check_coverage(std::span<std::byte const> buffer) const {
+    using place = std::pair<std::byte const*, std::byte const*>;
+    auto places = std::vector<std::pair<place, std::string>>{};
+    for (auto const& [name, entry] : tensors_)
+      places.push_back({{entry.bytes.data(), entry.bytes.data() + entry.bytes.size()}, name});
+    std::sort(places.begin(), places.end());
+    auto const* reached = buffer.data();
+    for (auto const& [part, name] : places) {
+      if (part.first < reached)
+        fail('"' + name + "\" overlaps the tensor before it, at byte " +
+             std::to_string(part.first - buffer.data()) + " of the data");
+      if (part.first > reached)
+        fail("no tensor covers bytes " + std::to_string(reached - buffer.data()) + " to " +
+             std::to_string(part.first - buffer.data()) + " of the data");
+      reached = part.second;
+    }
+    if (auto const rest = buffer.data() + buffer.size() - reached; rest != 0)
+      fail(std::to_string(rest) + " bytes follow the last tensor");
+  }
+
+  std::vector<std::byte> file_;
+  std::map<std::string, tensor_entry> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+/// Collects tensors and writes them as one file, in the order of the format's own library: the
+/// dtypes with the most bytes first, then by name, the header padded to 8 bytes.
+///
+/// Cost    the added memory is read when the file is written; it must live until then
+/// Errors  safetensors_error for a name twice; file_error where the file cannot be written
+class safetensors_writer {
+ public:
+  /// Adds `bytes`, a tensor in row-major order, little-endian.
+  void add(std::string const& name, dtype type, std::vector<std::uint64_t> shape,
+           std::span<std::byte const> bytes) {
+    for (auto const& [other, entry] : tensors_)
+      if (other == name) throw safetensors_error("two tensors are named \"" + name + "\"");
+    tensors_.push_back({name, {type, std::move(shape), bytes}});
+  }
+  void set_metadata(std::string const& key, std::string value) {
+    metadata_[key] = std::move(value);
+  }
+
+  [[nodiscard]] auto bytes() const -> std::vector<std::byte> {
+    auto sorted = tensors_;
+    std::sort(sorted.begin(), sorted.end(), [](auto const& a, auto const& b) {
+      return std::pair{b.second.type, a.first} < std::pair{a.second.type, b.first};
+    });
+    auto header = nlohmann::ordered_json::object();
+    if (not metadata_.empty()) header["__metadata__"] = metadata_;
+    auto offset = std::uint64_t{0};
+    for (auto const& [name, entry] : sorted) {
+      auto const end = offset + entry.bytes.size();
+      header[name] = {
+          {"dtype", name_of(entry.type)}, {"shape", entry.shape}, {"data_offsets", {offset, end}}};
+      offset = end;
+    }
+    auto text = header.dump();
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    auto result = std::vector<std::byte>{};
+    result.reserve(8 + text.size() + static_cast<std::size_t>(offset));
+    for (auto i = 0U; i < 8; ++i)
+      result.push_back(static_cast<std::byte>(std::uint64_t{text.size()} >> (8 * i)));
+    auto const append = [&](std::span<std::byte const> part) {
+      result.insert(result.end(), part.begin(), part.end());
+    };
+    append(std::as_bytes(std::span{text}));
+    for (auto const& [name, entry] : sorted) append(entry.bytes);
+    return result;
+  }
+  void write(std::filesystem::path const& path) const { write_file(path, {bytes()}); }
+
+ private:
+  std::vector<std::pair<std::string, tensor_entry>> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+}  // namespace tessera

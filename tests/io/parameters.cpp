@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include <support/folder.hpp>
+#include <support/test.hpp>
+#include <tessera/io/parameters.hpp>
+
+using namespace tessera;
+
+using model = sequential<lstm<3, 4, lstm_options{.layers = 2}>, linear<4, 2>>;
+using values = parameters_of<model, owned<float>>;
+
+TEST_CASE("parameters: saved and loaded, bit for bit, by PyTorch's names") {
+  auto const folder = test::folder{};
+  auto a = values{};
+  auto b = values{};
+  test::fill_parameters(a, 1);
+  save_parameters(folder / "m.safetensors", a);
+  load_parameters(folder / "m.safetensors", b);
+  CHECK(test::same_parameters(a, b));
+  auto const file = safetensors::read(folder / "m.safetensors");
+  CHECK(file.contains("0.weight_hh_l1"));
+  CHECK(file["1.weight"].shape == std::vector<std::uint64_t>{2, 4});
+  CHECK(file.metadata().at("format") == "pt");
+}
+TEST_CASE("parameters: other floating-point types are converted") {
+  auto a = parameters_of<model, owned<double>>{};
+  auto b = values{};
+  test::fill_parameters(a, 1);
+  auto writer = safetensors_writer{};
+  add_parameters(writer, a, "model.");
+  load_parameters(safetensors::parse(writer.bytes()), b, "model.");
+  for_each_parameter(
+      [](name const&, auto const& x, auto const& y) {
+        for (auto i = std::size_t{0}; i < x.size(); ++i)
+          CHECK(static_cast<float>(x.data()[i]) == y.data()[i]);
+      },
+      a, b);
+
+  auto half = tensor<f16, shape<3>>{{f16{0.5F}, f16{-2.0F}, f16{1.0F}}};
+  auto brain = tensor<bf16, shape<3>>{{bf16{0.5F}, bf16{-2.0F}, bf16{1.0F}}};
+  for (auto const& [type, bytes] :
+       {std::pair{dtype::f16, std::as_bytes(std::span{half.data(), 3})},
+        std::pair{dtype::bf16, std::as_bytes(std::span{brain.data(), 3})}}) {
+    float to[3] = {};
+    detail::read_numbers({type, {3}, bytes}, to, 3);
+    CHECK(to[0] == 0.5F);
+    CHECK(to[1] == -2.0F);
+    CHECK(to[2] == 1.0F);
+  }
+}
+TEST_CASE("parameters: what does not fit is named, and nothing is loaded") {
+  auto const folder = test::folder{};
+  auto other = parameters_of<sequential<lstm<3, 4, lstm_options{.layers = 2}>, linear<4, 3>>,
+                             owned<float>>{};
+  save_parameters(folder / "other.safetensors", other);
+  auto mine = values{};
+  test::fill_parameters(mine, 1);
+  auto const before = mine;
+  CHECK_THROWS_WITH(
+      load_parameters(folder / "other.safetensors", mine),
+      Catch::Contains("other.safetensors: \"1.weight\": expected shape (2, 4), got (3, 4)"));
+  CHECK(test::same_parameters(mine, before));
+
+  auto small = parameters_of<lstm<3, 4>, owned<float>>{};
+  save_parameters(folder / "small.safetensors", small);
+  CHECK_THROWS_WITH(load_parameters(folder / "small.safetensors", mine),
+                    Catch::Contains("has no tensor \"0.weight_ih_l0\""));
+  auto writer = safetensors_writer{};
+  add_parameters(writer, mine);
+  auto const one = 1.0F;
+  writer.add("extra", dtype::f32, {}, std::as_bytes(std::span{&one, 1}));
+  CHECK_THROWS_WITH(load_parameters(safetensors::parse(writer.bytes()), mine),
+                    "has a tensor \"extra\", which the model has not");
+  CHECK(test::same_parameters(mine, before));
+}

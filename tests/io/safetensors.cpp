@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/folder.hpp>
+#include <support/golden.hpp>
+#include <tessera/io/safetensors.hpp>
+
+using namespace tessera;
+
+namespace {
+[[nodiscard]] auto bytes_of(std::vector<double> const& values) -> std::vector<std::byte> {
+  auto result = std::vector<std::byte>{};
+  for (auto const v : values) result.push_back(static_cast<std::byte>(v));
+  return result;
+}
+[[nodiscard]] auto bytes_of(std::string const& header, std::size_t data) -> std::vector<std::byte> {
+  auto result = std::vector<std::byte>(8 + header.size() + data);
+  for (auto i = 0U; i < 8; ++i) result[i] = static_cast<std::byte>(header.size() >> (8 * i));
+  std::memcpy(result.data() + 8, header.data(), header.size());
+  return result;
+}
+}  // namespace
+
+TEST_CASE("safetensors: every file is judged as its own library and the format's text judge it") {
+  auto const g = test::golden("safetensors_files");
+  auto accepted = 0;
+  auto rejected = 0;
+  for (auto const& [name, values] : g) {
+    INFO(name);
+    if (name.starts_with("accept.")) {
+      CHECK_NOTHROW(safetensors::parse(bytes_of(values)));
+      ++accepted;
+    } else if (name != "written") {
+      CHECK_THROWS_AS(safetensors::parse(bytes_of(values)), safetensors_error);
+      ++rejected;
+    }
+  }
+  CHECK(accepted >= 14);
+  CHECK(rejected >= 45);
+}
+TEST_CASE("safetensors: a file cut anywhere is refused") {
+  auto const whole = bytes_of(test::golden("safetensors_files")["written"]);
+  for (auto n = std::size_t{0}; n < whole.size(); ++n)
+    CHECK_THROWS_AS(safetensors::parse({whole.begin(), whole.begin() + static_cast<long>(n)}),
+                    safetensors_error);
+  CHECK(safetensors::parse(whole).tensors().size() == 7);
+}
+TEST_CASE("safetensors: the writer writes the bytes of the format's own library") {
+  auto const want = bytes_of(test::golden("safetensors_files")["written"]);
+  auto const file = safetensors::parse(want);
+  auto writer = safetensors_writer{};
+  for (auto const& [name, entry] : file.tensors())
+    writer.add(name, entry.type, entry.shape, entry.bytes);
+  for (auto const& [key, value] : file.metadata()) writer.set_metadata(key, value);
+  CHECK(writer.bytes() == want);
+  CHECK_THROWS_WITH(writer.add("a", dtype::u8, {0}, {}),
+                    Catch::Contains("two tensors are named \"a\""));
+}
+TEST_CASE("safetensors: messages say what was expected and what came") {
+  auto const message = [](std::string const& header, std::size_t data) -> std::string {
+    try {
+      (void)safetensors::parse(bytes_of(header, data));
+    } catch (safetensors_error const& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  CHECK(message(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})", 8) ==
+        R"("a": shape (3,) of F32 takes 12 bytes, data_offsets give 8)");
+  CHECK(message(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 9) ==
+        "1 bytes follow the last tensor");
+  CHECK(message(R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})", 8) ==
+        R"("a": shape has -2, which is no whole number >= 0)");
+  CHECK(message(R"({"a":1,"a":2})", 8) == R"(the header names "a" twice)");
+  CHECK(message(R"([1])", 0) == "the header does not begin with '{'");
+}
+TEST_CASE("safetensors: a nesting without end needs no stack") {
+  auto const deep = std::string(1'000'000, '[');
+  CHECK_THROWS_AS(safetensors::parse(bytes_of("{\"a\":" + deep, 0)), safetensors_error);
+}
+TEST_CASE("safetensors: the file is named in what goes wrong with it") {
+  auto const folder = test::folder{};
+  write_file(folder / "broken.safetensors", "1234");
+  CHECK_THROWS_WITH(safetensors::read(folder / "broken.safetensors"),
+                    Catch::Contains("broken.safetensors: expected at least 8 bytes, got 4"));
+  CHECK_THROWS_AS(safetensors::read(folder / "none.safetensors"), file_error);
+}
