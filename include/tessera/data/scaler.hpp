@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <xtensor/xmath.hpp>
+#include <xtensor/xtensor.hpp>
+
+#include <stdexcept>
+#include <string>
+
+/// Scalers with the semantics of sklearn.preprocessing: fitted on training data, applied to all.
+///
+/// Shapes  tables (row, column); every column on its own
+/// Errors  std::invalid_argument for a table without rows, or with other columns than the fitted
+///         one
+/// Source  sklearn.preprocessing; reference values: tests/reference/scaler.py
+namespace tessera {
+
+/// x -> (x - shift) / scale, column by column.
+struct column_scaler {
+  using table = xt::xtensor<double, 2>;
+
+  xt::xtensor<double, 1> shift;
+  xt::xtensor<double, 1> scale;
+
+  [[nodiscard]] auto transform(table const& x) const -> table {
+    check(x);
+    return (x - shift) / scale;
+  }
+  [[nodiscard]] auto inverse(table const& x) const -> table {
+    check(x);
+    return x * scale + shift;
+  }
+
+ protected:
+  static void check_rows(table const& x, char const* who) {
+    if (x.shape(0) == 0)
+      throw std::invalid_argument(std::string{who} + ": expected a table with rows, got none");
+  }
+  /// A column that does not change is only shifted.
+  void spare_constant_columns() {
+    for (auto& s : scale)
+      if (s == 0) s = 1;
+  }
+
+ private:
+  void check(table const& x) const {
+    if (x.shape(1) != shift.size())
+      throw std::invalid_argument("scaler: fitted on " + std::to_string(shift.size()) +
+                                  " columns, got " + std::to_string(x.shape(1)));
+  }
+};
+
+/// To mean 0 and deviation 1.
+struct standard_scaler : column_scaler {
+  [[nodiscard]] static auto fit(table const& x) -> standard_scaler {
+    check_rows(x, "standard_scaler");
+    auto s = standard_scaler{};
+    s.shift = xt::mean(x, {0});
+    s.scale = xt::sqrt(xt::mean(xt::square(x - s.shift), {0}));
+    s.spare_constant_columns();
+    return s;
+  }
+};
+
+/// To [0, 1].
+struct min_max_scaler : column_scaler {
+  [[nodiscard]] static auto fit(table const& x) -> min_max_scaler {
+    check_rows(x, "min_max_scaler");
+    auto s = min_max_scaler{};
+    s.shift = xt::amin(x, {0});
+    s.scale = xt::amax(x, {0}) - s.shift;
+    s.spare_constant_columns();
+    return s;
+  }
+};
+
+}  // namespace tessera

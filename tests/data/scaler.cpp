@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/golden.hpp>
+#include <tessera/data/scaler.hpp>
+
+using namespace tessera;
+using table = xt::xtensor<double, 2>;
+
+namespace {
+void close(table const& got, std::vector<double> const& want) {
+  REQUIRE(got.size() == want.size());
+  for (auto i = std::size_t{0}; i < want.size(); ++i)
+    CHECK(got.data()[i] == Approx(want[i]).margin(1e-12));
+}
+}  // namespace
+
+TEST_CASE("scaler: as scikit-learn, and back") {
+  auto const g = test::golden("scaler");
+  auto x = table(std::array<std::size_t, 2>{7, 4});
+  std::copy(g["x"].begin(), g["x"].end(), x.begin());
+  auto const standard = standard_scaler::fit(x);
+  close(standard.transform(x), g["standard"]);
+  close(standard.inverse(standard.transform(x)), g["x"]);
+  auto const min_max = min_max_scaler::fit(x);
+  close(min_max.transform(x), g["min_max"]);
+  close(min_max.inverse(min_max.transform(x)), g["x"]);
+}
+TEST_CASE("scaler: tables that do not fit are refused") {
+  CHECK_THROWS_WITH(standard_scaler::fit(table(std::array<std::size_t, 2>{0, 3})),
+                    "standard_scaler: expected a table with rows, got none");
+  auto const s = min_max_scaler::fit(table{{1, 2}, {3, 4}});
+  CHECK_THROWS_WITH(s.transform(table{{1, 2, 3}}), "scaler: fitted on 2 columns, got 3");
+  CHECK_THROWS_AS(s.inverse(table{{1}}), std::invalid_argument);
+}
