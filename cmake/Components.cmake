@@ -2,7 +2,8 @@
 # program has the dependencies of what it includes:
 #   tessera::bridge   xtensor: include/tessera/bridge and data
 #   tessera::io       nlohmann-json: include/tessera/io
-set(all_components bridge io)
+#   tessera::train    both, and threads: include/tessera/train
+set(all_components bridge io train)
 if(PROJECT_IS_TOP_LEVEL)
   set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
 else()
@@ -27,7 +28,7 @@ function(tessera_component name)
   if(name STREQUAL tessera)
     set(target tessera)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${root}/*.hpp")
-    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io)/")
+    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|train)/")
   else()
     set(target tessera_${name})
     foreach(folder IN LISTS arg_FOLDERS)
@@ -77,4 +78,10 @@ if("io" IN_LIST TESSERA_COMPONENTS)
     REPOSITORY https://github.com/nlohmann/json.git TAG v3.11.2 HEADERS include)
   tessera_component(io FOLDERS io
     LINKS tessera nlohmann_json::nlohmann_json PACKAGES "nlohmann_json 3.10")
+endif()
+
+if("train" IN_LIST TESSERA_COMPONENTS)
+  find_package(Threads REQUIRED)
+  tessera_component(train FOLDERS train
+    LINKS tessera_bridge tessera_io Threads::Threads PACKAGES "Threads")
 endif()

@@ -30,7 +30,7 @@ using Y = tensor<float, shape<at_most(5), at_most(4), 1>>;
 TEST_CASE("batches: every window once in an epoch, whatever the chunks") {
   auto const data = counted_samples(2, 11);
   for (auto const chunks : {1U, 2U, 3U}) {
-    auto source = window_batches(data, windows(whole(*data), 3), 4, false, 1);
+    auto source = window_batches(data, windows(as_parts(*data), 3), 4, false, 1);
     source.begin(0);
     CHECK(source.size() == 5);
     auto seen = std::multiset<float>{};
@@ -55,7 +55,7 @@ TEST_CASE("batches: every window once in an epoch, whatever the chunks") {
 }
 TEST_CASE("batches: the chunks of a batch, one after another, are the batch") {
   auto const data = counted_samples(2, 11);
-  auto source = window_batches(data, windows(whole(*data), 3), 4, false, 9);
+  auto source = window_batches(data, windows(as_parts(*data), 3), 4, false, 9);
   source.begin(3);
   auto x = X{};
   auto y = Y{};
@@ -86,7 +86,7 @@ TEST_CASE("batches: what does not fit is refused by its numbers") {
   auto const data = counted_samples(5, 12);
   auto x = X{};
   auto y = Y{};
-  auto too_long = window_batches(data, windows(whole(*data), 6), 4, true);
+  auto too_long = window_batches(data, windows(as_parts(*data), 6), 4, true);
   CHECK_THROWS_WITH(too_long.load(0, 0, 1, x, y),
                     "batches: a batch has 6 time steps, the model is compiled for at most 5");
   auto too_wide = lane_batches(data, 5);
@@ -96,7 +96,7 @@ TEST_CASE("batches: what does not fit is refused by its numbers") {
   auto y_of_eight = tensor<float, shape<at_most(5), at_most(8), 1>>{};
   CHECK_THROWS_WITH(too_wide.load(0, 0, 1, narrow, y_of_eight),
                     Catch::Contains("expected 3 columns"));
-  CHECK_THROWS_AS(window_batches(data, windows(whole(*data), 13), 4), std::invalid_argument);
-  CHECK_THROWS_AS(window_batches(data, windows(whole(*data), 3), 0), std::invalid_argument);
+  CHECK_THROWS_AS(window_batches(data, windows(as_parts(*data), 13), 4), std::invalid_argument);
+  CHECK_THROWS_AS(window_batches(data, windows(as_parts(*data), 3), 0), std::invalid_argument);
   CHECK_THROWS_AS(lane_batches(data, 0), std::invalid_argument);
 }

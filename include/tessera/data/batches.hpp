@@ -29,7 +29,7 @@ struct recording {
 using recordings = std::vector<recording>;
 
 /// Every recording as one part.
-[[nodiscard]] inline auto whole(recordings const& data) -> std::vector<part> {
+[[nodiscard]] inline auto as_parts(recordings const& data) -> std::vector<part> {
   auto parts = std::vector<part>{};
   for (auto i = std::size_t{0}; i < data.size(); ++i) parts.push_back({i, 0, data[i].length()});
   return parts;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/objects.hpp>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+/// Where a number that is none came from.
+namespace tessera {
+
+/// A training whose loss or gradient is no number any more.
+struct diverged_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <class X> [[nodiscard]] auto all_finite(X const& x) -> bool {
+  for (auto i = std::size_t{0}; i < x.size(); ++i)
+    if (not std::isfinite(static_cast<double>(x.data()[i]))) return false;
+  return true;
+}
+
+/// The first parameter, in order, that is not finite; or the last, as a gradient goes backward.
+template <class P>
+[[nodiscard]] auto not_finite(P const& p, bool last = false) -> std::optional<std::string> {
+  auto found = std::optional<std::string>{};
+  for_each_parameter(
+      [&](name const& path, auto const& w) {
+        if ((last || not found) && not all_finite(w)) found = path.c_str();
+      },
+      p);
+  return found;
+}
+
+namespace detail {
+
+template <class Model, std::size_t I>
+[[nodiscard]] auto search_layers(auto const& p, auto x) -> std::optional<std::string> {
+  using layer = typename Model::template layer<I>;
+  auto const run = std::make_unique<inference<layer, kind_of<decltype(x)>>>();
+  auto const y = (*run)(hana::at_c<I>(p), x);
+  if (not all_finite(y)) return std::to_string(I);
+  if constexpr (I + 1 < Model::count)
+    return search_layers<Model, I + 1>(p, y);
+  else
+    return std::nullopt;
+}
+
+}  // namespace detail
+
+/// The first layer of a sequential model whose output is not finite, from zero state: its path.
+///
+/// Cost  allocates what each layer needs for inference, one after another
+template <class Model>
+[[nodiscard]] auto first_not_finite_layer([[maybe_unused]] auto const& p, [[maybe_unused]] auto x)
+    -> std::optional<std::string> {
+  if constexpr (requires { Model::indices; } && tuple_length<std::remove_cvref_t<decltype(p)>> > 0)
+    return detail::search_layers<Model, 0>(p, x);
+  else
+    return std::nullopt;
+}
+
+/// In words: where a batch went wrong, looking at its input, the parameters, the layers' outputs
+/// and the gradient, in this order.
+template <class Model>
+[[nodiscard]] auto diagnose(auto const& p, auto x, auto const& gradient) -> std::string {
+  if (not all_finite(x)) return "the input of the model is not finite";
+  if (auto const path = not_finite(p)) return "the parameter " + *path + " is not finite";
+  if (auto const path = first_not_finite_layer<Model>(p, x))
+    return "the output of layer " + *path + " is not finite";
+  if (auto const path = not_finite(gradient, true))
+    return "the gradient of " + *path + " is not finite";
+  return "every layer's output is finite: the loss or its target is not";
+}
+
+}  // namespace tessera

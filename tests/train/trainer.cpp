@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include <support/allocations.hpp>
+#include <support/folder.hpp>
+#include <support/test.hpp>
+#include <tessera/data/batches.hpp>
+#include <tessera/train/trainer.hpp>
+
+#include <csignal>
+
+using namespace tessera;
+
+namespace {
+
+using windowed_model =
+    sequential<lstm<2, 8, lstm_options{.layers = 2, .dropout = at_run_time}>, linear<8, 1>>;
+using windowed =
+    training<windowed_model, tensor<float, shape<at_most(12), at_most(4), 2>>, adam, 4>;
+using carried_model = sequential<lstm<2, 8>, linear<8, 1>>;
+using carried = training<carried_model, tensor<float, shape<at_most(10), at_most(2), 2>>, adam, 2>;
+
+/// Sines of several frequencies, and what they were four samples ago.
+[[nodiscard]] auto sines(std::size_t lanes, std::size_t length) {
+  auto data = std::make_shared<recordings>();
+  for (auto r = std::size_t{0}; r < lanes; ++r) {
+    auto one = recording{};
+    one.inputs = xt::xtensor<float, 2>(std::array<std::size_t, 2>{length, 2});
+    one.targets = xt::xtensor<float, 2>(std::array<std::size_t, 2>{length, 1});
+    for (auto n = std::size_t{0}; n < length; ++n) {
+      auto const at = [&](double t) {
+        return static_cast<float>(std::sin(t * (0.1 + 0.07 * static_cast<double>(r))));
+      };
+      one.inputs(n, 0) = at(static_cast<double>(n));
+      one.inputs(n, 1) = 1;
+      one.targets(n, 0) = at(static_cast<double>(n) - 4);
+    }
+    data->push_back(one);
+  }
+  return data;
+}
+[[nodiscard]] auto windows_of(std::shared_ptr<recordings> const& data, bool in_order = false) {
+  return window_batches(data, windows(as_parts(*data), 12), 14, in_order, 3);
+}
+template <class Training, class Schedule = constant_rate>
+[[nodiscard]] auto make(trainer_options options, Schedule schedule = {}) {
+  using trainer_type = trainer<Training, mse, Schedule>;
+  auto t = std::make_unique<trainer_type>(std::move(options), adam{.rate = 0.01}, schedule, mse{});
+  auto g = torch_generator(1);
+  Training::model::initialize(t->parameters(), g);
+  return t;
+}
+[[nodiscard]] auto bytes_of_file(std::filesystem::path const& path) { return test::text_of(path); }
+
+}  // namespace
+
+TEST_CASE("trainer: it learns, and the best parameters are those of the best epoch") {
+  auto const data = sines(3, 60);
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto const t = make<windowed>({.epochs = 20, .clip_norm = 1});
+  auto const before = t->evaluate(t->parameters(), monitor);
+  auto reports = std::vector<epoch_report>{};
+  t->on_epoch = [&](epoch_report const& r) { reports.push_back(r); };
+  CHECK(t->run(source, monitor) == ending::finished);
+  REQUIRE(reports.size() == 20);
+  CHECK(t->progress().best < 0.3 * before);
+  CHECK(t->evaluate(t->best(), monitor) == t->progress().best);
+  auto least = reports[0].monitored_loss;
+  for (auto const& r : reports) least = std::min(least, r.monitored_loss);
+  CHECK(least == t->progress().best);
+}
+TEST_CASE("trainer: the same bits by any number of threads, with dropout") {
+  auto const data = sines(3, 40);
+  auto files = std::vector<std::string>{};
+  for (auto const threads : {1U, 2U, 4U}) {
+    auto const folder = test::folder{};
+    auto source = windows_of(data);
+    auto monitor = windows_of(data, true);
+    auto const t = make<windowed>({.epochs = 3,
+                                   .seed = 5,
+                                   .dropout = 0.2F,
+                                   .clip_norm = 1,
+                                   .threads = threads,
+                                   .folder = folder.path()});
+    t->run(source, monitor);
+    files.push_back(bytes_of_file(t->checkpoint_file()));
+  }
+  CHECK(files[0].size() > 1000);
+  CHECK(files[0] == files[1]);
+  CHECK(files[0] == files[2]);
+}
+TEST_CASE("trainer: stopped anywhere and resumed, the checkpoint has the same bytes") {
+  auto const data = sines(3, 40);
+  auto const check = [&]<class Training>(std::type_identity<Training>, auto make_source) {
+    auto const options = [](std::filesystem::path const& folder) {
+      return trainer_options{.epochs = 4,
+                             .seed = 5,
+                             .dropout = 0.3F,
+                             .clip_norm = 0.5,
+                             .folder = folder,
+                             .checkpoint_seconds = 0};
+    };
+    auto const plateau = reduce_on_plateau{.factor = 0.5, .patience = 0};
+    auto const whole_run = test::folder{};
+    auto want = make<Training>(options(whole_run.path()), plateau);
+    auto source = make_source(false);
+    auto monitor = make_source(true);
+    want->run(source, monitor);
+    for (auto const first_stop : {1U, 3U, 8U}) {
+      auto const folder = test::folder{};
+      auto stop = std::uint64_t{first_stop};
+      auto how = ending::interrupted;
+      for (auto runs = 0; how == ending::interrupted; ++runs) {
+        REQUIRE(runs < 100);
+        auto o = options(folder.path());
+        o.stop_after_batches = stop;
+        stop = stop % 7 + 2;
+        auto t = make<Training>(o, plateau);
+        if (runs > 0) t->resume();
+        auto again = make_source(false);
+        auto eye = make_source(true);
+        how = t->run(again, eye);
+      }
+      CHECK(bytes_of_file(folder / "checkpoint.safetensors") ==
+            bytes_of_file(want->checkpoint_file()));
+      auto const log = bytes_of_file(folder / "log.csv");
+      CHECK(std::count(log.begin(), log.end(), '\n') == 5);
+    }
+  };
+  check(std::type_identity<windowed>{}, [&](bool in_order) { return windows_of(data, in_order); });
+  check(std::type_identity<carried>{}, [&](bool) { return lane_batches(data, 10); });
+}
+TEST_CASE("trainer: a signal ends the batch, saves, and leaves") {
+  auto const data = sines(3, 40);
+  auto const folder = test::folder{};
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto const t = make<windowed>({.epochs = 5, .folder = folder.path()});
+  auto const guard = interrupt_guard{};
+  t->on_batch = [](std::uint64_t batch, std::uint64_t) {
+    if (batch == 2) (void)std::raise(SIGINT);
+  };
+  CHECK(t->run(source, monitor) == ending::interrupted);
+  CHECK(t->progress().batch == 2);
+  auto const u = make<windowed>({.epochs = 5, .folder = folder.path()});
+  u->resume();
+  CHECK(u->progress().batch == 2);
+  CHECK(test::same_parameters(u->parameters(), t->parameters()));
+  auto const other = make<windowed>({.epochs = 5, .seed = 1, .folder = folder.path()});
+  CHECK_THROWS_WITH(other->resume(), Catch::Contains("was trained with seed 0, expected 1"));
+}
+TEST_CASE("trainer: patience ends a training that gets no better") {
+  auto const data = sines(3, 40);
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto const t = make<windowed>({.epochs = 50, .patience = 2, .min_delta = 1e9});
+  CHECK(t->run(source, monitor) == ending::stopped_early);
+  CHECK(t->progress().epoch == 3);  // the first one is better than nothing
+}
+TEST_CASE("trainer: a batch allocates nothing") {
+  auto const data = sines(3, 40);
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto const t = make<windowed>({.epochs = 2, .clip_norm = 1});
+  auto counts = std::vector<std::size_t>(100);
+  auto n = std::size_t{0};
+  t->on_batch = [&](std::uint64_t, std::uint64_t) { counts[n++] = test::allocations(); };
+  t->run(source, monitor);
+  REQUIRE(n == 2 * source.size());
+  for (auto i = std::size_t{1}; i < n; ++i)
+    if (i != source.size()) CHECK(counts[i] == counts[i - 1]);
+}
+TEST_CASE("trainer: a loss that is no number stops it, and names where it came from") {
+  auto const data = sines(3, 40);
+  (*data)[1].inputs(20, 0) = NAN;
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto const t = make<windowed>({.epochs = 2});
+  CHECK_THROWS_WITH(t->run(source, monitor),
+                    Catch::Contains("epoch 1, batch 1") &&
+                        Catch::Contains("the input of the model is not finite"));
+  auto const clean = sines(3, 40);
+  auto more = windows_of(clean);
+  auto const u = make<windowed>({.epochs = 2});
+  hana::at_c<1>(u->parameters()).bias.values[0] = INFINITY;
+  CHECK_THROWS_WITH(u->run(more, more), Catch::Contains("the parameter 1.bias is not finite"));
+}
