@@ -148,6 +148,8 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
 
  private:
   using scalar = typename Training::scalar;
+  static constexpr bool observes =
+      requires(Schedule s, reduce_on_plateau::state state) { s.observe(state, 1.0, 1.0); };
   using clock = std::chrono::steady_clock;
 
   /// What a chunk of a batch needs besides its pass.
@@ -168,8 +170,10 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
     return options_.patience > 0 && progress_.without_improvement >= options_.patience;
   }
   [[nodiscard]] auto rate() const -> double {
-    if constexpr (std::same_as<Schedule, reduce_on_plateau>)
-      return Schedule::rate(optimizer_.rate, progress_.plateau);
+    if constexpr (requires { schedule_.rate(optimizer_.rate, progress_.epoch, progress_.plateau); })
+      return schedule_.rate(optimizer_.rate, progress_.epoch, progress_.plateau);
+    else if constexpr (observes)
+      return schedule_.rate(optimizer_.rate, progress_.plateau);
     else
       return schedule_.rate(optimizer_.rate, progress_.epoch);
   }
@@ -245,8 +249,7 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
     } else {
       ++progress_.without_improvement;
     }
-    if constexpr (std::same_as<Schedule, reduce_on_plateau>)
-      (void)schedule_.observe(progress_.plateau, optimizer_.rate, monitored);
+    if constexpr (observes) (void)schedule_.observe(progress_.plateau, optimizer_.rate, monitored);
     ++progress_.epoch;
     progress_.batch = 0;
     progress_.loss_sum = 0;

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/data/batches.hpp>
+#include <tessera/train/log.hpp>
+#include <tessera/train/progress.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "settings.hpp"
+
+/// The filter behind its types: the compiled models, chosen at run time.
+namespace frequency {
+
+/// What a model costs, as constants of its type, in bytes.
+struct cost {
+  std::size_t parameters = 0;  ///< numbers
+  std::size_t training = 0;    ///< parameters, moments and what all chunks of a batch need
+  std::size_t inference = 0;   ///< without the parameters
+  std::size_t streaming = 0;   ///< without the parameters, one sample of one signal
+};
+
+/// How a training ended.
+struct training_result {
+  bool interrupted = false;
+  tessera::training_progress progress;
+};
+
+/// Answers of a model to one batch: (time, lanes), in order.
+struct answers {
+  std::size_t time = 0;
+  std::size_t lanes = 0;
+  std::span<float const> inputs;  ///< (time, lanes, 5)
+  std::span<float const> outputs;
+  std::span<float const> targets;
+};
+
+/// One compiled model. A virtual call does a whole training or evaluation, nothing smaller.
+class filter {
+ public:
+  virtual ~filter() = default;
+  [[nodiscard]] virtual auto describe(std::ostream& to) const -> cost = 0;
+  /// Trains from the initial weights of the seed; or, with `resume`, from the checkpoint of the
+  /// folder. The best parameters remain.
+  virtual auto train(std::shared_ptr<tessera::recordings const> data,
+                     std::filesystem::path const& folder, bool resume,
+                     std::function<void(tessera::epoch_report const&)> on_epoch,
+                     std::function<void(std::uint64_t, std::uint64_t)> on_batch)
+      -> training_result = 0;
+  /// The initial parameters of the seed.
+  virtual void initialize() = 0;
+  /// All answers to a signal, batch by batch.
+  virtual void predict(std::shared_ptr<tessera::recordings const> data,
+                       std::function<void(answers const&)> const& receive) = 0;
+  virtual void save(std::filesystem::path const& path) const = 0;
+  virtual void load(std::filesystem::path const& path) = 0;
+  /// Samples per second, one after another, of one signal.
+  [[nodiscard]] virtual auto streaming_rate(double seconds) const -> double = 0;
+};
+
+/// A compiled model and what it is called.
+struct compiled_model {
+  char const* mode;
+  char const* variant;
+  std::uint64_t hidden;
+  std::uint64_t layers;
+  auto (*make)(settings const&) -> std::unique_ptr<filter>;
+};
+[[nodiscard]] auto compiled_models() -> std::span<compiled_model const>;
+
+/// "stateful plain 64x1": what a checkpoint calls its model.
+[[nodiscard]] auto model_name(settings const& s) -> std::string;
+/// The compiled model of resolved settings.
+[[nodiscard]] auto make_filter(settings const& s) -> std::unique_ptr<filter>;
+
+}  // namespace frequency

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include <tessera/core/file.hpp>
+#include <tessera/train/diagnosis.hpp>
+#include <tessera/train/interrupt.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+
+#include "filter.hpp"
+#include "metrics.hpp"
+#include "plots.hpp"
+#include "signal.hpp"
+
+#include <unistd.h>
+
+namespace frequency {
+
+namespace {
+
+namespace fs = std::filesystem;
+using clock = std::chrono::steady_clock;
+
+[[nodiscard]] auto seconds_since(clock::time_point begin) -> double {
+  return std::chrono::duration<double>(clock::now() - begin).count();
+}
+
+/// The figures of a filter on the two signals of its settings.
+[[nodiscard]] auto evaluate_both(filter& f, settings const& s, std::size_t parameters) -> report {
+  auto const of = [&](std::uint64_t seed) {
+    return evaluate(f, make_signal(static_cast<std::uint32_t>(seed), s.phase_scale));
+  };
+  return {of(s.test_seed), of(s.train_seed), parameters};
+}
+
+/// A folder that was trained into: its settings and its filter with the best parameters.
+struct trained {
+  settings s;
+  std::unique_ptr<filter> f;
+  cost costs;
+};
+[[nodiscard]] auto open_folder(fs::path const& folder) -> trained {
+  auto result = trained{};
+  if (not fs::exists(folder / "settings.yaml"))
+    throw usage_error(folder.string() + " has no settings.yaml: it is no output of `train`");
+  read_config((folder / "settings.yaml").string(), result.s);
+  resolve(result.s);
+  result.f = make_filter(result.s);
+  result.f->load(folder / "model.safetensors");
+  auto ignored = std::ostringstream{};
+  result.costs = result.f->describe(ignored);
+  return result;
+}
+
+/// One line for each epoch; in a terminal a line that shows the batches, too.
+class display {
+ public:
+  explicit display(std::uint64_t epochs) : epochs_(epochs), terminal_(::isatty(1) == 1) {}
+  void epoch(tessera::epoch_report const& r) const {
+    if (terminal_) std::printf("\r\033[K");
+    std::printf("epoch %4llu/%llu  loss %.6f  frozen %.6f%s  norm %.2f  rate %.2e  %.2f s\n",
+                static_cast<unsigned long long>(r.epoch), static_cast<unsigned long long>(epochs_),
+                r.training_loss, r.monitored_loss, r.best ? "*" : " ", r.largest_gradient_norm,
+                r.rate, r.seconds);
+    std::fflush(stdout);
+  }
+  void batch(std::uint64_t done, std::uint64_t all) {
+    if (not terminal_ || seconds_since(shown_) < 0.1) return;
+    shown_ = clock::now();
+    constexpr auto width = std::uint64_t{40};
+    auto const filled = done * width / all;
+    std::printf("\r[%s%s] %llu/%llu", std::string(filled, '#').c_str(),
+                std::string(width - filled, ' ').c_str(), static_cast<unsigned long long>(done),
+                static_cast<unsigned long long>(all));
+    std::fflush(stdout);
+  }
+
+ private:
+  std::uint64_t epochs_;
+  bool terminal_;
+  clock::time_point shown_ = clock::now();
+};
+
+auto train(settings const& s, fs::path const& folder, bool resume) -> int {
+  auto f = make_filter(s);
+  auto table = std::ostringstream{};
+  auto const costs = f->describe(table);
+  if (resume && not fs::exists(folder / "checkpoint.safetensors"))
+    throw usage_error("--resume: " + folder.string() + " has no checkpoint.safetensors");
+  auto error = std::error_code{};
+  fs::create_directories(folder, error);
+  if (error) throw usage_error("--output: " + folder.string() + ": " + error.message());
+  if (resume) {
+    auto before = settings{};
+    read_config((folder / "settings.yaml").string(), before);
+    resolve(before);
+    auto mine = s;
+    mine.threads = before.threads;
+    mine.checkpoint_seconds = before.checkpoint_seconds;
+    if (model_name(before) == model_name(mine) && to_yaml(before) != to_yaml(mine))
+      throw usage_error("--resume: " + folder.string() +
+                        " was trained with other settings: see its settings.yaml");
+  } else {
+    if (fs::exists(folder / "checkpoint.safetensors"))
+      std::printf("replacing the training in %s\n", folder.c_str());
+    fs::remove(folder / "model.safetensors");
+    fs::remove(folder / "metrics.json");
+    tessera::write_file(folder / "settings.yaml", to_yaml(s));
+  }
+  std::printf("%s, %zu parameters\n%s", model_name(s).c_str(), costs.parameters,
+              table.str().c_str());
+
+  auto shown = display(*s.epochs);
+  auto const guard = tessera::interrupt_guard{};
+  auto const data =
+      make_recordings(make_signal(static_cast<std::uint32_t>(s.train_seed), s.phase_scale));
+  auto const begun = clock::now();
+  auto const result = f->train(
+      data, folder, resume, [&](tessera::epoch_report const& r) { shown.epoch(r); },
+      [&](std::uint64_t done, std::uint64_t all) { shown.batch(done, all); });
+  auto const trained_seconds = seconds_since(begun);
+  if (result.interrupted) {
+    std::printf("\ninterrupted in epoch %llu; to go on: the same command with --resume\n",
+                static_cast<unsigned long long>(result.progress.epoch + 1));
+    return 130;
+  }
+  f->save(folder / "model.safetensors");
+  auto const evaluated = clock::now();
+  auto const figures = evaluate_both(*f, s, costs.parameters);
+  auto const evaluation_seconds = seconds_since(evaluated);
+  tessera::write_file(folder / "metrics.json", to_json(figures) + '\n');
+  std::printf("best of epoch %llu\n\n",
+              static_cast<unsigned long long>(result.progress.best_epoch));
+  print_table(std::cout, figures);
+  auto const positions = figures.test.total.n + figures.train.total.n;
+  std::printf(
+      "\ntraining %.1f s; evaluation %.2f s, %.3g samples/s\n"
+      "memory in bytes: training %zu, inference %zu, one stream %zu, parameters %zu\n"
+      "written: %s\n",
+      trained_seconds, evaluation_seconds, positions / evaluation_seconds, costs.training,
+      costs.inference, costs.streaming, costs.parameters * sizeof(float), folder.c_str());
+  return 0;
+}
+
+auto run(int argc, char** argv) -> int {
+  auto app = CLI::App{
+      "An LSTM trained as a selectable filter: of a noisy mixture of four "
+      "sinusoids it returns the one that is asked for."};
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+
+  auto data_seed = std::uint32_t{1};
+  auto data_scale = 0.01;
+  auto data_rows = std::size_t{0};
+  auto* const data = app.add_subcommand("data", "Print a signal: the mixture and the four targets");
+  data->add_option("--seed", data_seed, "of the signal")->capture_default_str();
+  data->add_option("--phase-scale", data_scale, "share of the circle that phases are drawn from")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  data->add_option("--print", data_rows, "samples to print; all without it")
+      ->check(CLI::Range(std::size_t{1}, samples));
+
+  auto s = settings{};
+  auto config = std::string{};
+  auto output = fs::path{"frequency-output"};
+  auto resumes = false;
+  auto prints = false;
+  auto* const training = app.add_subcommand("train", "Train a filter");
+  training->add_option("--config", config, "YAML file of these options, with _ for -");
+  training->add_option("--output", output, "folder of checkpoint, model, logs and metrics")
+      ->capture_default_str();
+  training->add_flag("--resume", resumes, "go on from the checkpoint in --output");
+  training->add_flag("--print-config", prints, "print the settings as YAML and end");
+  // The file first, so that the command line is written over it.
+  for (auto i = 1; i < argc; ++i) {
+    auto const word = std::string{argv[i]};
+    if (word == "--config" && i + 1 < argc) read_config(argv[i + 1], s);
+    if (word.rfind("--config=", 0) == 0) read_config(word.substr(9), s);
+  }
+  add_options(*training, s);
+
+  auto folder = fs::path{};
+  auto json = false;
+  auto* const evaluation = app.add_subcommand("evaluate", "Print the figures of a trained filter");
+  evaluation->add_option("folder", folder, "output of train")->required();
+  evaluation->add_flag("--json", json, "as JSON");
+  auto* const plotting = app.add_subcommand("plot", "Draw a trained filter, by gnuplot");
+  plotting->add_option("folder", folder, "output of train")->required();
+  auto* const bench = app.add_subcommand("bench", "Measure a trained filter");
+  bench->add_option("folder", folder, "output of train")->required();
+  auto* const models = app.add_subcommand("models", "List the compiled models");
+
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::ParseError const& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+
+  if (*data) {
+    auto const signal = make_signal(data_seed, data_scale);
+    for (auto n = std::size_t{0}; n < (data_rows > 0 ? data_rows : samples); ++n)
+      std::printf("%.9f %.9f %.9f %.9f %.9f\n", signal.mixture[n], signal.targets[0][n],
+                  signal.targets[1][n], signal.targets[2][n], signal.targets[3][n]);
+  } else if (*training) {
+    resolve(s);
+    if (not prints) return train(s, output, resumes);
+    std::cout << to_yaml(s);
+  } else if (*evaluation) {
+    auto t = open_folder(folder);
+    auto const figures = evaluate_both(*t.f, t.s, t.costs.parameters);
+    if (json)
+      std::cout << to_json(figures) << '\n';
+    else
+      print_table(std::cout, figures);
+  } else if (*plotting) {
+    auto t = open_folder(folder);
+    auto const signal = make_signal(static_cast<std::uint32_t>(t.s.test_seed), t.s.phase_scale);
+    for (auto const& file :
+         draw_plots(folder / "plots", folder / "log.csv", signal, evaluate(*t.f, signal)))
+      std::printf("%s\n", file.c_str());
+  } else if (*bench) {
+    auto t = open_folder(folder);
+    auto const begun = clock::now();
+    auto const figures = evaluate_both(*t.f, t.s, t.costs.parameters);
+    auto const seconds = seconds_since(begun);
+    auto const n = figures.test.total.n + figures.train.total.n;
+    std::printf("%s: evaluation %.3g samples/s, streaming %.3g samples/s\n",
+                model_name(t.s).c_str(), n / seconds, t.f->streaming_rate(1.0));
+  } else if (*models) {
+    for (auto const& m : compiled_models())
+      std::printf("--mode %s --variant %s --hidden %llu --layers %llu\n", m.mode, m.variant,
+                  static_cast<unsigned long long>(m.hidden),
+                  static_cast<unsigned long long>(m.layers));
+  }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace frequency
+
+/// 0: done; 2: what was asked for is impossible; 130: interrupted.
+auto main(int argc, char** argv) -> int {
+  try {
+    return frequency::run(argc, argv);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "frequency: %s\n", e.what());
+    return 2;
+  }
+}
