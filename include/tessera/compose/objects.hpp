@@ -27,8 +27,13 @@ template <class Model, class X> struct inference {
 
   template <contiguous Input>
   auto operator()(auto const& p, Input const& x) -> const_view_of<output> {
-    state = {};
-    return resume(p, x);
+    static_assert(is_input<Model, X, Input>, "the model was made for another input shape");
+    if constexpr (is_input<Model, X, Input>) {
+      state = {};
+      return resume(p, x);
+    } else {
+      return {};
+    }
   }
   template <contiguous Input>
   auto resume(auto const& p, Input const& x, auto context) -> const_view_of<output> {

@@ -162,10 +162,9 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
   using T = std::remove_const_t<typename Y::scalar_type>;
   using node_type = node_of<compute_of<T>, E const&>;
   using S = shape_of<node_type>;
-  static_assert(error::shapes_match<
-                    error::in<Y>, error::expected<shape_of<Y>>,
-                    error::got<std::conditional_t<broadcasts_to<S, shape_of<Y>>, shape_of<Y>, S>>>,
-                "assign: the right side has another shape");
+  using expected = error::expected<shape_of<Y>>;
+  using got = error::got<std::conditional_t<broadcasts_to<S, shape_of<Y>>, shape_of<Y>, S>>;
+  static_assert(error::shapes_match<error::in<Y>, expected, got>, "assign: another shape");
   static_assert(
       std::same_as<scalar_of<node_type>, T> || std::same_as<scalar_of<node_type>, compute_of<T>>,
       "assign: the right side has another scalar type; cast<T>(x) converts");

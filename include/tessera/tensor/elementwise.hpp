@@ -34,9 +34,9 @@ template <class F, class A, class B> [[nodiscard]] constexpr auto binary(A&& a, 
   using T = scalar_among<A, B>;
   using S = shape_of_operand<A>;
   using R = shape_of_operand<B>;
-  static_assert(error::holds<broadcasts_with<S, R>, S, R>,
-                "expression: the shapes of the operands do not broadcast");
-  if constexpr (broadcasts_with<S, R>)
+  constexpr auto fits = broadcasts_with<S, R>;
+  static_assert(error::holds<fits, S, R>, "expression: these shapes do not broadcast");
+  if constexpr (fits)
     return make_map<F>(as_node<T>(std::forward<A>(a)), as_node<T>(std::forward<B>(b)));
   else
     return as_node<T>(std::forward<A>(a));

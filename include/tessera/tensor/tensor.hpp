@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/policy.hpp>
+#include <tessera/core/error.hpp>
 #include <tessera/tensor/concepts.hpp>
 
 #include <cstddef>
@@ -121,6 +122,11 @@ template <class T, class S, class Backend> struct tensor {
   /// The elements in row-major order; those not given are zero.
   constexpr tensor(T const (&elements)[S::capacity]) : values{} {
     for (auto i = std::size_t{0}; i < S::capacity; ++i) values[i] = elements[i];
+  }
+  template <std::size_t N>
+    requires(N > S::capacity)
+  constexpr tensor(T const (&)[N]) {
+    static_assert(error::holds<N <= S::capacity, S>, "tensor: more values than elements");
   }
   template <class E>
     requires(expression<E> && fixed_shape<S>)
