@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+namespace {
+
+/// A layer whose backward is wrong by a little, in one place.
+template <int What> struct slightly_wrong {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<3>> weight;
+    TESSERA_PARAMETERS(weight)
+  };
+  static constexpr auto backward_reads = reads::input;
+  static constexpr bool row_wise = true;
+
+  static constexpr void forward(auto const& p, auto x, auto y, auto) { assign(y, p.weight * x); }
+  static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
+                                 auto) {
+    if (dx.has_memory()) {
+      assign(dx, p.weight * dy);
+      if (What == 1) dx.data()[4] *= 1.01;
+    }
+    gradient.weight += sum(dy * x, axis<0>);
+    if (What == 2) gradient.weight.data()[1] += 1e-3;
+  }
+};
+template <int What> [[nodiscard]] auto check() {
+  using X = tensor<double, shape<2, 3>>;
+  auto p = parameters_of<slightly_wrong<What>, owned<double>>{};
+  auto x = X{};
+  test::fill_parameters(p, 1);
+  test::fill(x, 2);
+  return gradient_check<slightly_wrong<What>, X>(p, x, nothing{});
+}
+
+}  // namespace
+
+TEST_CASE("gradient_check: right derivatives pass, wrong ones are named") {
+  auto const right = check<0>();
+  CHECK(right.passed);
+  CHECK(right.worst < 1e-8);
+  CHECK(right.checked == 9);
+  auto const input = check<1>();
+  CHECK_FALSE(input.passed);
+  CHECK(input.parameter == "x");
+  CHECK(input.index == 4);
+  auto const weight = check<2>();
+  CHECK_FALSE(weight.passed);
+  CHECK(weight.parameter == "weight");
+  CHECK(weight.index == 1);
+  CHECK(weight.backward - weight.difference == Approx(1e-3).epsilon(1e-4));
+}
