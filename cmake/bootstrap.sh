@@ -55,9 +55,11 @@ case "$1" in
   demo)
     step configure cmake --preset demo
     step build cmake --build --preset demo --target frequency
-    begun=$(date +%s)
-    build/demo/examples/frequency/frequency
-    printf '%-10s %4d s\n' frequency "$(($(date +%s) - begun))"
+    frequency=build/demo/examples/frequency/frequency
+    step training "$frequency" train --mode stateful --seed 1 --output build/demo/frequency
+    step plots "$frequency" plot build/demo/frequency
+    sed -n '/^best of epoch/,$p' build/training.log
+    cat build/plots.log
     ;;
   test)
     for compiler in gcc clang; do

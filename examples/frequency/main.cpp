@@ -149,7 +149,6 @@ auto run(int argc, char** argv) -> int {
       "An LSTM trained as a selectable filter: of a noisy mixture of four "
       "sinusoids it returns the one that is asked for."};
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
 
   auto data_seed = std::uint32_t{1};
   auto data_scale = 0.01;
@@ -195,7 +194,8 @@ auto run(int argc, char** argv) -> int {
   try {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return app.exit(e);
+    throw usage_error(e.what());
   }
 
   if (*data) {
