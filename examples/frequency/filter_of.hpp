@@ -125,6 +125,9 @@ template <class Mode, class Model> class filter_of : public filter {
       using clock = std::chrono::steady_clock;
       auto const run = std::make_unique<tessera::streaming<Model, sample>>();
       run->state = {};
+      using stream_parameters = tessera::parameters_of<Model, tessera::packed<float>>;
+      auto const weights = std::make_unique<stream_parameters>();
+      tessera::pack_parameters(*parameters_, *weights);
       auto x = sample{};
       auto steps = std::size_t{0};
       auto const begin = clock::now();
@@ -132,7 +135,7 @@ template <class Mode, class Model> class filter_of : public filter {
       for (; passed < seconds; steps += 1000) {
         for (auto i = 0; i < 1000; ++i) {
           x.data()[0] = 0.5F - x.data()[0];
-          (void)run->step(*parameters_, x);
+          (void)run->step(*weights, x);
         }
         passed = std::chrono::duration<double>(clock::now() - begin).count();
       }

@@ -6,8 +6,8 @@ using namespace tessera;
 
 using X = tensor<float, shape<2, 3>>;
 using B = tensor<float, shape<3>>;
-static X x;
-static B b;
+extern X x;
+extern B b;
 using flat_sum = decltype(x + x);
 using row_sum = decltype(x + b);
 static_assert(flat_sum::flat && not row_sum::flat, "operands of one shape are one run");

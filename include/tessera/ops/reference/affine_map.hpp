@@ -5,6 +5,7 @@
 #include <tessera/core/scalar.hpp>
 #include <tessera/ops/affine_map.hpp>
 #include <tessera/tensor/node.hpp>
+#include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
@@ -21,8 +22,7 @@ template <> struct kernel<detail::affine_map_fn, reference> {
       for (auto o = std::size_t{0}; o < out; ++o) {
         auto sum = bias == nullptr ? T{0} : one::load(bias + o);
         for (auto i = std::size_t{0}; i < in; ++i)
-          sum = lane::fma(one::load(x.data() + r * in + i), one::load(weight.data() + o * in + i),
-                          sum);
+          sum = lane::fma(one::load(x.data() + r * in + i), detail::weight_at(weight, o, i), sum);
         one::store(y.data() + r * out + o, sum);
       }
     }

@@ -3,6 +3,7 @@
 
 #include <tessera/ops/lstm_cell.hpp>
 #include <tessera/tensor/node.hpp>
+#include <tessera/tensor/packed.hpp>
 #include <tessera/tensor/parameters.hpp>
 
 namespace tessera {
@@ -24,10 +25,9 @@ template <> struct kernel<detail::lstm_step_fn, reference> {
     auto const before = [&](std::size_t r, std::size_t o) {
       auto sum = bias_ih == nullptr ? T{0} : T{one::load(bias_ih + o) + one::load(bias_hh + o)};
       for (auto k = std::size_t{0}; k < in; ++k)
-        sum = lane::fma(x.data()[r * in + k], one::load(p.weight_ih.data() + o * in + k), sum);
+        sum = lane::fma(x.data()[r * in + k], detail::weight_at(p.weight_ih, o, k), sum);
       for (auto k = std::size_t{0}; k < recurrent; ++k)
-        sum = lane::fma(h.data()[r * recurrent + k],
-                        one::load(p.weight_hh.data() + o * recurrent + k), sum);
+        sum = lane::fma(h.data()[r * recurrent + k], detail::weight_at(p.weight_hh, o, k), sum);
       return sum;
     };
     for (auto r = std::size_t{0}; r < rows; ++r) {

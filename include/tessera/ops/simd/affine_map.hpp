@@ -4,6 +4,7 @@
 #include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/reference/affine_map.hpp>
 #include <tessera/ops/simd/multiply.hpp>
+#include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
@@ -45,11 +46,18 @@ template <> struct kernel<detail::affine_map_fn, simd> {
   using packed = detail::packed_weight<T, In, Out>;
 
   static constexpr void prepare(auto const& weight, auto& packed) {
-    if constexpr (requires { packed.values; }) packed.pack(weight.data());
+    if constexpr (requires { packed.values; } &&
+                  not is_packed<std::remove_cvref_t<decltype(weight)>>)
+      packed.pack(weight.data());
   }
   static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {
     using T = scalar_of<decltype(x)>;
-    if constexpr (requires { packed.values; })
+    using W = std::remove_cvref_t<decltype(weight)>;
+    if constexpr (is_packed<W>)
+      tile::multiply<T>({detail::rows_of(x), W::out, W::in, x.data(), W::in, 1, weight.values,
+                         W::stride, y.data(), W::out,
+                         bias == nullptr ? tile::start::zero : tile::start::bias, bias});
+    else if constexpr (requires { packed.values; })
       detail::affine_map_packed<T>(detail::rows_of(x), last_of<shape_of<decltype(x)>>,
                                    last_of<shape_of<decltype(y)>>, x.data(), packed.values, bias,
                                    y.data());

@@ -4,7 +4,7 @@
 #include <tessera/ops/lstm_cell.hpp>
 #include <tessera/ops/reference/lstm_cell.hpp>
 #include <tessera/ops/simd/multiply.hpp>
-#include <tessera/tensor/parameters.hpp>
+#include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
@@ -142,6 +142,87 @@ void lstm_step_packed(lstm_step_memory<T> const& m, std::size_t in, std::size_t 
   }
 }
 
+/// Weights by columns, as a stream has them.
+template <class T> struct lstm_columns {
+  T const* weight_ih;
+  T const* weight_hh;
+  std::size_t stride;  ///< of two columns
+  T const* bias_ih;    ///< or null, both
+  T const* bias_hh;
+};
+
+/// One row, `Vectors` vectors of units: the sums of their gates stay in registers.
+template <class T, std::size_t Vectors, bool Partial>
+[[gnu::noinline]] void lstm_stream_tile(lstm_step_memory<T> const& m, lstm_columns<T> const& w,
+                                        std::size_t in, std::size_t recurrent, std::size_t hidden,
+                                        std::size_t row, std::size_t unit, std::size_t count) {
+  using V = lane::pack<T>;
+  constexpr auto width = V::width;
+  auto const load = [&](T const* from) TESSERA_INLINE {
+    if constexpr (Partial)
+      return lane::load_first(from, count);
+    else
+      return lane::load(from);
+  };
+  auto const store = [&](T* to, V v) TESSERA_INLINE {
+    if constexpr (Partial)
+      lane::store_first(to, v, count);
+    else
+      lane::store(to, v);
+  };
+  V sum[4][Vectors];
+  tile::unrolled<4>([&](auto g) TESSERA_INLINE {
+    tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+      auto const at = g * hidden + unit + v * width;
+      sum[g][v] = w.bias_ih == nullptr ? V(T{0}) : load(w.bias_ih + at) + load(w.bias_hh + at);
+    });
+  });
+  auto const add = [&](T const* a, T const* column, std::size_t depth) TESSERA_INLINE {
+    for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
+      auto const value = V(a[k]);
+      tile::unrolled<4>([&](auto g) TESSERA_INLINE {
+        tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+          sum[g][v] = fma(value, load(column + g * hidden + v * width), sum[g][v]);
+        });
+      });
+    }
+  };
+  add(m.x + row * in, w.weight_ih + unit, in);
+  add(m.h + row * recurrent, w.weight_hh + unit, recurrent);
+  tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+    auto const at = row * hidden + unit + v * width;
+    auto const result =
+        lstm_unit_forward<V>({sum[0][v], sum[1][v], sum[2][v], sum[3][v]}, load(m.c_before + at));
+    if (m.gates != nullptr) {
+      auto* const gate = m.gates + row * 4 * hidden + unit + v * width;
+      store(gate, result.gates.input);
+      store(gate + hidden, result.gates.forget);
+      store(gate + 2 * hidden, result.gates.candidate);
+      store(gate + 3 * hidden, result.gates.output);
+    }
+    store(m.c + at, result.c);
+    store(m.y + at, result.h);
+  });
+}
+
+template <class T>
+void lstm_step_columns(lstm_step_memory<T> const& m, lstm_columns<T> const& w, std::size_t in,
+                       std::size_t recurrent, std::size_t hidden) {
+  constexpr auto width = lane::pack<T>::width;
+  for (auto row = std::size_t{0}; row < m.rows; ++row) {
+    auto unit = std::size_t{0};
+    auto const tiles = [&]<std::size_t Vectors>(std::integral_constant<std::size_t, Vectors>) {
+      for (; unit + Vectors * width <= hidden; unit += Vectors * width)
+        lstm_stream_tile<T, Vectors, false>(m, w, in, recurrent, hidden, row, unit, width);
+    };
+    if constexpr (tile::vectors == 4) tiles(std::integral_constant<std::size_t, 4>{});
+    tiles(std::integral_constant<std::size_t, 2>{});
+    tiles(std::integral_constant<std::size_t, 1>{});
+    if (unit < hidden)
+      lstm_stream_tile<T, 1, true>(m, w, in, recurrent, hidden, row, unit, hidden - unit);
+  }
+}
+
 }  // namespace detail
 
 template <> struct kernel<detail::lstm_step_fn, simd> {
@@ -149,7 +230,7 @@ template <> struct kernel<detail::lstm_step_fn, simd> {
   using packed = detail::packed_lstm_weights<T, In, Hidden, Recurrent>;
 
   static constexpr void prepare(auto const& p, auto& packed) {
-    if constexpr (requires { packed.values; }) {
+    if constexpr (requires { packed.values; } && not is_packed<weight_of<decltype(p)>>) {
       using T = std::remove_reference_t<decltype(packed.values[0])>;
       packed.pack(p.weight_ih.data(), p.weight_hh.data(), data_or_null<T const>(p.bias_ih),
                   data_or_null<T const>(p.bias_hh));
@@ -158,7 +239,15 @@ template <> struct kernel<detail::lstm_step_fn, simd> {
   static constexpr void run(auto const& p, auto x, auto h, auto c_before, auto gates, auto c,
                             auto y, auto& packed) {
     using T = scalar_of<decltype(x)>;
-    if constexpr (requires { packed.values; }) {
+    if constexpr (is_packed<weight_of<decltype(p)>>) {
+      detail::lstm_step_columns<T>(
+          {detail::rows_of(x), x.data(), h.data(), c_before.data(), gates.data(), c.data(),
+           y.data()},
+          {p.weight_ih.values, p.weight_hh.values, weight_of<decltype(p)>::stride,
+           data_or_null<T const>(p.bias_ih), data_or_null<T const>(p.bias_hh)},
+          last_of<shape_of<decltype(x)>>, last_of<shape_of<decltype(h)>>,
+          last_of<shape_of<decltype(c)>>);
+    } else if constexpr (requires { packed.values; }) {
       detail::lstm_step_packed<T>({detail::rows_of(x), x.data(), h.data(), c_before.data(),
                                    gates.data(), c.data(), y.data()},
                                   last_of<shape_of<decltype(x)>>, last_of<shape_of<decltype(h)>>,
@@ -167,6 +256,9 @@ template <> struct kernel<detail::lstm_step_fn, simd> {
       kernel<detail::lstm_step_fn, reference>::run(p, x, h, c_before, gates, c, y, packed);
     }
   }
+
+ private:
+  template <class P> using weight_of = std::remove_cvref_t<decltype(std::declval<P>().weight_ih)>;
 };
 
 template <> struct kernel<detail::lstm_step_backward_fn, simd> {

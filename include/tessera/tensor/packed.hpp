@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/tensor/node.hpp>
+#include <tessera/tensor/parameters.hpp>
+
+namespace tessera {
+
+/// The matrix of an affine map, by columns: all outputs of an input follow one another, so that a
+/// product with one row reads it from end to end, a vector at a time.
+///
+/// Shapes  S is (Out, In), as of the tensor that it is packed from
+/// Cost    In rows of Out numbers, each rounded up to storage_alignment bytes
+template <class T, class S, class Backend> struct packed_matrix {
+  using scalar_type = T;
+  using shape_type = S;
+  using backend_type = Backend;
+  static constexpr auto out = static_cast<std::size_t>(S::extents[0]);
+  static constexpr auto in = static_cast<std::size_t>(S::extents[1]);
+  static constexpr auto step = tensor<T, shape<1>, Backend>::padded;
+  static constexpr auto stride = (out + step - 1) / step * step;
+
+  alignas(storage_alignment) T values[in * stride];
+
+  constexpr void pack(T const* weight) {
+    for (auto k = std::size_t{0}; k < in; ++k)
+      for (auto o = std::size_t{0}; o < stride; ++o)
+        values[k * stride + o] = o < out ? weight[o * in + k] : T{0};
+  }
+};
+template <class W> inline constexpr bool is_packed = false;
+template <class T, class S, class B> inline constexpr bool is_packed<packed_matrix<T, S, B>> = true;
+
+/// Values laid out for calls with few rows: what a stream steps with.
+template <class T, class Backend = default_backend> struct packed {
+  template <class S> using tensor_type = tensor<T, S, Backend>;
+  template <class S> using matrix_type = packed_matrix<T, S, Backend>;
+};
+
+/// Copies parameters into their packed form.
+///
+/// Cost  one pass; no heap
+constexpr void pack_parameters(auto const& from, auto& to) {
+  for_each_parameter(
+      [](name const&, auto& target, auto const& source) {
+        if constexpr (is_packed<std::remove_cvref_t<decltype(target)>>)
+          target.pack(source.data());
+        else
+          target = source;
+      },
+      to, from);
+}
+
+namespace detail {
+
+/// Element (o, k) of a matrix of either layout.
+template <class W>
+[[nodiscard]] constexpr auto weight_at(W const& w, std::size_t o, std::size_t k) {
+  if constexpr (is_packed<W>)
+    return w.values[k * W::stride + o];
+  else
+    return one::load(w.data() + o * last_of<shape_of<W>> + k);
+}
+
+}  // namespace detail
+
+}  // namespace tessera
