@@ -16,7 +16,11 @@
 #include <tessera/layers/linear.hpp>
 #include <tessera/layers/loss.hpp>
 #include <tessera/layers/lstm.hpp>
+#include <tessera/ops/matmul.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/random/numpy.hpp>
 #include <tessera/random/philox.hpp>
 #include <tessera/random/torch.hpp>
+#include <tessera/tensor/join.hpp>
+#include <tessera/tensor/packed.hpp>
+#include <tessera/tensor/search.hpp>

@@ -9,6 +9,7 @@
 #include <tessera/ops/simd/attention.hpp>
 #include <tessera/ops/simd/conv1d.hpp>
 #include <tessera/ops/simd/lstm_cell.hpp>
+#include <tessera/ops/simd/matmul.hpp>
 #include <tessera/optim/simd/optimizer.hpp>
 #include <tessera/tensor/simd/assign.hpp>
 #endif

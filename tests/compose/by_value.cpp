@@ -28,9 +28,9 @@ static_assert(y.values[0] != 0 && y.values[0] == y.values[0]);
 
 TEST_CASE("by_value: the compiler, the program and the object give the same bits, without a heap") {
   auto const before = test::allocations();
-  auto const at_run_time = forward_by_value<model>(p, x);
+  auto const later = forward_by_value<model>(p, x);
   CHECK(test::allocations() == before);
-  CHECK(test::same_bits(at_run_time, y));
+  CHECK(test::same_bits(later, y));
   static inference<model, X> run;
   CHECK(test::same_bits(run(p, x), y));
 }

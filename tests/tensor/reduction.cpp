@@ -89,3 +89,16 @@ TEST_CASE("reductions: overflow-safe logsumexp, NaN in a maximum") {
   auto const z = tensor<float, shape<3>>{{1, NAN, 2}};
   CHECK(std::isnan(evaluate(max(z)).values[0]));
 }
+TEST_CASE("reduction: softmax sums to one, wherever the largest is") {
+  auto const y = tensor<double, shape<2, 3>>{{1000, 1001, 1002, -5, 0, 5}};
+  auto const s = evaluate(softmax(y, axis<-1>));
+  for (auto r = std::size_t{0}; r < 2; ++r) {
+    CHECK(s(r, 0) + s(r, 1) + s(r, 2) == Approx(1).epsilon(1e-13));
+    auto const scale = std::exp(y(r, 0) - y(r, 2)) + std::exp(y(r, 1) - y(r, 2)) + 1;
+    for (auto i = std::size_t{0}; i < 3; ++i)
+      CHECK(s(r, i) == Approx(std::exp(y(r, i) - y(r, 2)) / scale).epsilon(1e-12));
+  }
+  auto const l = evaluate(log_softmax(y, axis<0>));
+  CHECK(l(1, 2) == Approx(5 - 1002.0));
+  CHECK(std::exp(l(0, 2)) == Approx(1));
+}

@@ -161,7 +161,7 @@ TEST_CASE("trainer: a batch allocates nothing") {
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
   auto const t = make<windowed>({.epochs = 2, .clip_norm = 1});
-  auto counts = std::vector<std::size_t>(100);
+  auto counts = std::vector<decltype(test::allocations())>(100);
   auto n = std::size_t{0};
   t->on_batch = [&](std::uint64_t, std::uint64_t) { counts[n++] = test::allocations(); };
   t->run(source, monitor);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/bridge/fixed_broadcast.hpp>
+#include <tessera/bridge/repairs.hpp>
 #include <tessera/tensor/tensor.hpp>
 
 #include <xtensor/xadapt.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/bridge/repairs.hpp>
 #include <tessera/data/shuffle.hpp>
 #include <tessera/data/windows.hpp>
 #include <tessera/tensor/tensor.hpp>

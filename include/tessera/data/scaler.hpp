@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/bridge/repairs.hpp>
+
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 

@@ -12,7 +12,8 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 /// The extents of a shape as files hold them.
 template <class S> [[nodiscard]] auto file_shape() -> std::vector<std::uint64_t> {
   auto result = std::vector<std::uint64_t>{};
-  for (auto axis = std::size_t{0}; axis < S::rank; ++axis) result.push_back(S::extents[axis]);
+  for (auto axis = std::size_t{0}; axis < S::rank; ++axis)
+    result.push_back(bound_of(S::extents[axis]));
   return result;
 }
 

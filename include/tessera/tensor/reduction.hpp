@@ -222,4 +222,16 @@ template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
   return log(sum(exp(x - max(x, axes, keep)), axes, kept...)) + max(x, axes, kept...);
 }
 
+/// x - logsumexp(x): the logarithm of softmax.
+template <array_operand X, std::ptrdiff_t... Axes>
+[[nodiscard]] constexpr auto log_softmax(X&& x, axis_list<Axes...> axes) {
+  return x - logsumexp(x, axes, keep);
+}
+
+/// exp(x) / sum(exp(x)) along the axes, as exp(log_softmax(x)): nothing overflows.
+template <array_operand X, std::ptrdiff_t... Axes>
+[[nodiscard]] constexpr auto softmax(X&& x, axis_list<Axes...> axes) {
+  return exp(log_softmax(std::forward<X>(x), axes));
+}
+
 }  // namespace tessera

@@ -5,10 +5,16 @@
 #include <xtensor/xfixed.hpp>
 #include <xtensor/xfunction.hpp>
 #include <xtensor/xscalar.hpp>
+#include <xtensor/xstorage.hpp>
 
-/// A repair of xtensor up to 0.24: a fixed tensor assigned from f(a + b) reads past the end of b
+/// Repairs of xtensor up to 0.24, to be included before any other of its headers is used.
+///
+/// A fixed tensor assigned from f(a + b) reads past the end of b
 /// where b is broadcast, because xtensor looks for broadcasts among the outermost operands only.
-/// This specialization looks at all of them. Source: tests/bridge/fixed_broadcast.cpp.
+/// This specialization looks at all of them. Source: tests/bridge/repairs.cpp.
+///
+/// And clang 19 finds two specializations for the strides of arrays of any rank: a third one,
+/// without parameters, decides.
 #if XTENSOR_VERSION_MAJOR == 0 && XTENSOR_VERSION_MINOR <= 24
 namespace tessera::detail {
 
@@ -35,4 +41,23 @@ struct static_trivial_broadcast<true, E...> {
 };
 
 }  // namespace xt::detail
+
+#if defined(__clang__) && __clang_major__ >= 19
+namespace xt {
+
+template <> struct rebind_container<std::ptrdiff_t, svector<std::size_t>> {
+  using type = svector<std::ptrdiff_t>;
+};
+template <> struct rebind_container<std::size_t, svector<std::size_t>> {
+  using type = svector<std::size_t>;
+};
+template <> struct rebind_container<std::ptrdiff_t, svector<std::ptrdiff_t>> {
+  using type = svector<std::ptrdiff_t>;
+};
+template <> struct rebind_container<std::size_t, svector<std::ptrdiff_t>> {
+  using type = svector<std::size_t>;
+};
+
+}  // namespace xt
+#endif
 #endif

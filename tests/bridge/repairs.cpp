@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
-#include <tessera/bridge/fixed_broadcast.hpp>
+#include <tessera/bridge/repairs.hpp>
 
 #include <xtensor/xmath.hpp>
 #include <xtensor/xrandom.hpp>
 #include <xtensor/xtensor.hpp>
 
-TEST_CASE("fixed_broadcast: nested broadcasts of fixed tensors have the values of dynamic ones") {
+TEST_CASE("repairs: nested broadcasts of fixed tensors have the values of dynamic ones") {
   using matrix = xt::xtensor_fixed<float, xt::xshape<8, 16>>;
   using row = xt::xtensor_fixed<float, xt::xshape<16>>;
   auto const a = xt::xtensor<float, 2>(xt::random::rand<float>({8, 16}));

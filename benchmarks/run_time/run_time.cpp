@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Tessera's side of benchmarks/run_time/compare.py, and the bounds of the machine: one thread.
+#include <tessera/tessera.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+using namespace tessera;
+using benchmark::State;
+
+namespace {
+
+template <class P> void fill_parameters(P& p) {
+  auto g = torch_generator(1);
+  for_each_parameter([&](name const&, auto& w) { g.uniform(w, 0.1); }, p);
+}
+
+// -- bounds ---------------------------------------------------------------------------------------
+/// Fused multiply-adds without memory: 16 independent sums; items are floating-point operations.
+void peak(State& state) {
+  using V = lane::pack<float>;
+  constexpr auto sums = std::size_t{16};
+  V sum[sums];
+  for (auto& s : sum) s = V(1.0F);
+  auto factor = V(0.999F);
+  auto term = V(0.001F);
+  benchmark::DoNotOptimize(factor);
+  benchmark::DoNotOptimize(term);
+  for (auto _ : state) {
+    for (auto i = 0; i < 100; ++i)
+      tile::unrolled<sums>([&](auto k) TESSERA_INLINE { sum[k] = fma(sum[k], factor, term); });
+    for (auto& s : sum) benchmark::DoNotOptimize(s);
+  }
+  state.SetItemsProcessed(state.iterations() * 100 * sums * V::width * 2);
+}
+BENCHMARK(peak);
+
+/// Reads of a block again and again: what a step must do with weights of that size.
+void read(State& state) {
+  using V = lane::pack<float>;
+  auto const n = static_cast<std::size_t>(state.range(0)) / sizeof(float);
+  auto const memory = std::make_unique<float[]>(n + 64);
+  auto const* const p = memory.get();
+  for (auto _ : state) {
+    V sum[8];
+    for (auto& s : sum) s = V(0.0F);
+    for (auto i = std::size_t{0}; i + 8 * V::width <= n; i += 8 * V::width)
+      tile::unrolled<8>([&](auto k)
+                            TESSERA_INLINE { sum[k] = sum[k] + lane::load(p + i + k * V::width); });
+    for (auto& s : sum) benchmark::DoNotOptimize(s);
+  }
+  state.SetBytesProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(read)->RangeMultiplier(2)->Range(1 << 11, 1 << 26);
+
+// -- LSTM -----------------------------------------------------------------------------------------
+template <std::size_t Hidden> void stream(State& state) {
+  using model = sequential<lstm<1, Hidden>, linear<Hidden, 1>>;
+  using X = tensor<float, shape<1, 1>>;
+  auto const p = std::make_unique<parameters_of<model, owned<float>>>();
+  auto const q = std::make_unique<parameters_of<model, packed<float>>>();
+  fill_parameters(*p);
+  pack_parameters(*p, *q);
+  auto const run = std::make_unique<streaming<model, X>>();
+  run->state = {};
+  auto x = X{{0.3F}};
+  for (auto _ : state) x.values[0] = run->step(*q, x).data()[0];
+  benchmark::DoNotOptimize(x);
+}
+BENCHMARK(stream<8>)->Name("stream/H8");
+BENCHMARK(stream<16>)->Name("stream/H16");
+BENCHMARK(stream<32>)->Name("stream/H32");
+BENCHMARK(stream<64>)->Name("stream/H64");
+BENCHMARK(stream<128>)->Name("stream/H128");
+
+template <std::size_t Time, std::size_t Batch, std::size_t In, std::size_t Hidden,
+          std::size_t Layers>
+void train(State& state) {
+  using model = sequential<lstm<In, Hidden, lstm_options{.layers = Layers}>, linear<Hidden, 1>>;
+  using X = tensor<float, shape<Time, Batch, In>>;
+  using Y = tensor<float, shape<Time, Batch, 1>>;
+  auto const t = std::make_unique<training<model, X, adam>>();
+  *t = {};
+  auto g = torch_generator(1);
+  model::initialize(t->parameters, g);
+  auto const x = std::make_unique<X>();
+  auto const y = std::make_unique<Y>();
+  g.uniform(x->data(), x->size(), -1, 1);
+  g.uniform(y->data(), y->size(), -1, 1);
+  for (auto _ : state) {
+    t->restart();
+    benchmark::DoNotOptimize(t->step(*x, *y, mse{}, adam{}));
+  }
+}
+BENCHMARK(train<50, 32, 1, 64, 1>)->Name("train/T50_B32_I1_H64");
+BENCHMARK(train<100, 32, 1, 128, 1>)->Name("train/T100_B32_I1_H128");
+BENCHMARK(train<100, 32, 5, 128, 2>)->Name("train/T100_B32_I5_H128x2");
+
+// -- expressions ----------------------------------------------------------------------------------
+template <std::size_t N, class F> void elementwise(State& state, F const& f) {
+  using X = tensor<float, shape<N>>;
+  auto const memory = std::make_unique<X[]>(4);
+  auto g = torch_generator(1);
+  for (auto i = 0; i < 3; ++i) g.uniform(memory[i].data(), N, -2, 2);
+  for (auto _ : state) {
+    memory[3] = f(memory[0], memory[1], memory[2]);
+    benchmark::ClobberMemory();
+  }
+}
+template <std::size_t N> void chain(State& state) {
+  elementwise<N>(state, [](auto const& a, auto const& b, auto const& c) {
+    return (a * b + c) * 0.5F - max(a, c);
+  });
+}
+template <std::size_t N> void gelu_chain(State& state) {
+  elementwise<N>(state,
+                 [](auto const& a, auto const& b, auto const& c) { return gelu(a * b + c); });
+}
+template <std::size_t N> void tanh_chain(State& state) {
+  elementwise<N>(state,
+                 [](auto const& a, auto const& b, auto const& c) { return tanh(a * b + c); });
+}
+template <std::size_t N> void reduce_sum(State& state) {
+  using X = tensor<float, shape<N>>;
+  auto const x = std::make_unique<X>();
+  auto g = torch_generator(1);
+  g.uniform(x->data(), N, -2, 2);
+  for (auto _ : state) {
+    auto total = evaluate(sum(*x));
+    benchmark::DoNotOptimize(total);
+  }
+}
+template <std::size_t N> void reduce_norm(State& state) {
+  using X = tensor<float, shape<N>>;
+  auto const x = std::make_unique<X>();
+  auto g = torch_generator(1);
+  g.uniform(x->data(), N, -2, 2);
+  for (auto _ : state) {
+    auto total = evaluate(sum(square(*x)));
+    benchmark::DoNotOptimize(total);
+  }
+}
+BENCHMARK(chain<16384>)->Name("chain/16K");
+BENCHMARK(chain<4194304>)->Name("chain/4M");
+BENCHMARK(tanh_chain<16384>)->Name("tanh/16K");
+BENCHMARK(gelu_chain<16384>)->Name("gelu/16K");
+BENCHMARK(reduce_sum<16384>)->Name("sum/16K");
+BENCHMARK(reduce_sum<4194304>)->Name("sum/4M");
+BENCHMARK(reduce_norm<16384>)->Name("square_sum/16K");
+
+}  // namespace
+
+BENCHMARK_MAIN();
