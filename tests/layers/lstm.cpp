@@ -39,22 +39,22 @@ static_assert(closed_forget_gate());
 TEST_CASE("lstm: a closed forget gate clears the state") { CHECK(closed_forget_gate()); }
 
 // -- laws -----------------------------------------------------------------------------------------
-using stack = sequential<lstm<3, 19, lstm_options{.layers = 3}>, linear<19, 2>>;
+using stacked = sequential<lstm<3, 19, lstm_options{.layers = 3}>, linear<19, 2>>;
 using projected = sequential<lstm<3, 19, lstm_options{.layers = 2, .projection = 5}>>;
 
 TEST_CASE("lstm: steps give the bits of a sequence") {
-  test::streams_like_a_sequence<stack, tensor<float, shape<9, 2, 3>>>();
+  test::streams_like_a_sequence<stacked, tensor<float, shape<9, 2, 3>>>();
   test::streams_like_a_sequence<projected, tensor<float, shape<9, 7, 3>>>();
-  test::streams_like_a_sequence<stack, tensor<double, shape<5, 3>>>();
+  test::streams_like_a_sequence<stacked, tensor<double, shape<5, 3>>>();
 }
 TEST_CASE("lstm: a sequence in two parts, and any batch, give the same bits") {
   using X = tensor<float, shape<at_most(50), at_most(8), 3>>;
-  auto const p = std::make_unique<parameters_of<stack, owned<float>>>();
+  auto const p = std::make_unique<parameters_of<stacked, owned<float>>>();
   test::fill_parameters(*p, 1, 0.5);
   auto const x = std::make_unique<tensor<float, shape<50, 5, 3>>>();
   test::fill(*x, 2);
-  auto const whole = std::make_unique<inference<stack, tensor<float, shape<50, 5, 3>>>>();
-  auto const parts = std::make_unique<inference<stack, X>>();
+  auto const whole = std::make_unique<inference<stacked, tensor<float, shape<50, 5, 3>>>>();
+  auto const parts = std::make_unique<inference<stacked, X>>();
   auto const y = (*whole)(*p, *x);
   using V = view<float const, shape<at_most(50), at_most(8), 3>>;
   auto const head = (*parts)(*p, V{x->data(), {{{20, 5}}}});
@@ -63,7 +63,7 @@ TEST_CASE("lstm: a sequence in two parts, and any batch, give the same bits") {
   CHECK(std::memcmp(tail.data(), y[20].data(), tail.size() * sizeof(float)) == 0);
 
   auto lane = tensor<float, shape<50, 1, 3>>{};
-  auto const one = std::make_unique<inference<stack, tensor<float, shape<50, 1, 3>>>>();
+  auto const one = std::make_unique<inference<stacked, tensor<float, shape<50, 1, 3>>>>();
   for (auto b = std::size_t{0}; b < 5; ++b) {
     for (auto t = std::size_t{0}; t < 50; ++t)
       for (auto i = std::size_t{0}; i < 3; ++i) lane(t, 0, i) = (*x)(t, b, i);
@@ -75,10 +75,10 @@ TEST_CASE("lstm: a sequence in two parts, and any batch, give the same bits") {
 template <class B> using batch = tensor<float, shape<6, 7, 3>, B>;
 template <class B> using doubles = tensor<double, shape<4, 3, 3>, B>;
 TEST_CASE("lstm: vectors have the bits of the reference") {
-  test::equals_reference<batch, stack>();
+  test::equals_reference<batch, stacked>();
   test::equals_reference<batch, projected>();
   test::equals_reference<batch, sequential<lstm<3, 8, lstm_options{.bias = false}>>>();
-  test::equals_reference<doubles, stack>();
+  test::equals_reference<doubles, stacked>();
 }
 TEST_CASE("lstm: gradient check") {
   test::passes_gradient_check<sequential<lstm<3, 4>>, tensor<double, shape<5, 2, 3>>>();
@@ -90,8 +90,8 @@ TEST_CASE("lstm: gradient check") {
 }
 TEST_CASE("lstm: a second derivative of one forward pass is refused") {
   using X = tensor<float, shape<2, 1, 3>>;
-  auto const pass = std::make_unique<differentiation<stack, X>>();
-  auto const p = std::make_unique<parameters_of<stack, owned<float>>>();
+  auto const pass = std::make_unique<differentiation<stacked, X>>();
+  auto const p = std::make_unique<parameters_of<stacked, owned<float>>>();
   auto x = X{};
   *pass = {};
   pass->forward(*p, x);
@@ -104,7 +104,7 @@ TEST_CASE("lstm: agrees with torch") {
   auto const g = test::golden("lstm");
   test::agrees_with_torch<sequential<lstm<5, 19>>, tensor<float, shape<6, 3, 5>>>(g, "plain.");
   test::agrees_with_torch<sequential<lstm<3, 8, lstm_options{.layers = 3}>>,
-                          tensor<float, shape<4, 2, 3>>>(g, "stack.");
+                          tensor<float, shape<4, 2, 3>>>(g, "stacked.");
   test::agrees_with_torch<sequential<lstm<3, 8, lstm_options{.bias = false}>>,
                           tensor<float, shape<4, 2, 3>>>(g, "no_bias.");
   test::agrees_with_torch<sequential<lstm<3, 8, lstm_options{.layers = 2, .projection = 5}>>,
