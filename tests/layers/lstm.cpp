@@ -104,7 +104,7 @@ TEST_CASE("lstm: agrees with torch") {
   auto const g = test::golden("lstm");
   test::agrees_with_torch<sequential<lstm<5, 19>>, tensor<float, shape<6, 3, 5>>>(g, "plain.");
   test::agrees_with_torch<sequential<lstm<3, 8, lstm_options{.layers = 3}>>,
-                          tensor<float, shape<4, 2, 3>>>(g, "stacked.");
+                          tensor<float, shape<4, 2, 3>>>(g, "stack.");
   test::agrees_with_torch<sequential<lstm<3, 8, lstm_options{.bias = false}>>,
                           tensor<float, shape<4, 2, 3>>>(g, "no_bias.");
   test::agrees_with_torch<sequential<lstm<3, 8, lstm_options{.layers = 2, .projection = 5}>>,

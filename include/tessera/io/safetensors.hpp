@@ -164,7 +164,7 @@ class safetensors {
     auto entry = tensor_entry{};
     auto const& type = member("dtype");
     auto const known = type.is_string() ? dtype_of(type.get<std::string>()) : std::nullopt;
-    if (not known) fail_entry("unknown dtype " + type.dump());
+    if (not known) fail('"' + name + "\": unknown dtype " + type.dump());
     entry.type = *known;
     entry.shape = numbers("shape");
     auto bits = std::uint64_t{bits_of(entry.type)};
@@ -195,7 +195,7 @@ class safetensors {
     auto places = std::vector<std::pair<place, std::string>>{};
     for (auto const& [name, entry] : tensors_)
       places.push_back({{entry.bytes.data(), entry.bytes.data() + entry.bytes.size()}, name});
-    std::sort(places.begin(), places.end());
+    std::ranges::sort(places);
     auto const* reached = buffer.data();
     for (auto const& [part, name] : places) {
       if (part.first < reached)
@@ -235,7 +235,7 @@ class safetensors_writer {
 
   [[nodiscard]] auto bytes() const -> std::vector<std::byte> {
     auto sorted = tensors_;
-    std::sort(sorted.begin(), sorted.end(), [](auto const& a, auto const& b) {
+    std::ranges::sort(sorted, [](auto const& a, auto const& b) {
       return std::pair{b.second.type, a.first} < std::pair{a.second.type, b.first};
     });
     auto header = nlohmann::ordered_json::object();

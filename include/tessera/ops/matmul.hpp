@@ -13,6 +13,26 @@ namespace detail {
 /// kernel<matmul_fn, Backend>::run(rows, columns, depth, a, b, y): y = a·b for contiguous matrices.
 struct matmul_fn {};
 
+/// Which matrix of an operand of shape Q belongs to matrix i of the product P: its leading axes
+/// repeat.
+template <class Q, class P, bool RowOnTheLeft>
+[[nodiscard]] constexpr auto matrix_of(std::size_t i) -> std::size_t {
+  constexpr auto leading = P::rank - (RowOnTheLeft ? 1 : 2);
+  constexpr auto own = Q::rank < 2 ? std::size_t{0} : Q::rank - 2;
+  auto at = std::size_t{0};
+  auto stride = std::size_t{1};
+  for (auto back = std::size_t{0}; back < leading; ++back) {
+    auto const length = bound_of(P::extents[leading - 1 - back]);
+    if (back < own) {
+      auto const length_of_q = bound_of(Q::extents[own - 1 - back]);
+      if (length_of_q > 1) at += i % length * stride;
+      stride *= length_of_q;
+    }
+    i /= length;
+  }
+  return at;
+}
+
 }  // namespace detail
 
 template <> struct kernel<detail::matmul_fn, reference> {
@@ -65,27 +85,10 @@ template <array_operand A, array_operand B>
   if constexpr (matrices == 1) {
     kernel_type::run(rows, columns, depth, x.values, w.values, y.values);
   } else {
-    // Which matrix of an operand belongs to matrix i: its leading axes repeat.
-    constexpr auto leading = P::rank - (row_of_a ? 1 : 2);
-    auto const place = [&]<class Q>(std::size_t i, std::type_identity<Q>) {
-      auto const own = Q::rank < 2 ? std::size_t{0} : Q::rank - 2;
-      auto at = std::size_t{0};
-      auto stride = std::size_t{1};
-      for (auto back = std::size_t{0}; back < leading; ++back) {
-        auto const extent_of_y = bound_of(P::extents[leading - 1 - back]);
-        if (back < own) {
-          auto const extent_of_q = bound_of(Q::extents[own - 1 - back]);
-          if (extent_of_q > 1) at += i % extent_of_y * stride;
-          stride *= extent_of_q;
-        }
-        i /= extent_of_y;
-      }
-      return at;
-    };
     for (auto i = std::size_t{0}; i < matrices; ++i)
       kernel_type::run(rows, columns, depth,
-                       x.values + place(i, std::type_identity<S>{}) * rows * depth,
-                       w.values + place(i, std::type_identity<R>{}) * depth * columns,
+                       x.values + detail::matrix_of<S, P, row_of_a>(i) * rows * depth,
+                       w.values + detail::matrix_of<R, P, row_of_a>(i) * depth * columns,
                        y.values + i * rows * columns);
   }
   return y;

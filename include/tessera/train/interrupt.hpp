@@ -11,11 +11,8 @@ namespace tessera {
 /// Cost  one object at a time
 class interrupt_guard {
  public:
-  interrupt_guard() {
-    wanted = 0;
-    interrupt_ = std::signal(SIGINT, &note);
-    terminate_ = std::signal(SIGTERM, &note);
-  }
+  interrupt_guard()
+      : interrupt_(std::signal(SIGINT, &note)), terminate_(std::signal(SIGTERM, &note)) {}
   interrupt_guard(interrupt_guard const&) = delete;
   auto operator=(interrupt_guard const&) -> interrupt_guard& = delete;
   ~interrupt_guard() {

@@ -35,16 +35,16 @@ class epoch_log {
   }
   void add(epoch_report const& r) {
     char line[512];
-    std::snprintf(line, sizeof line, "%llu,%.9g,%.9g,%.9g,%.9g,%.3f\n",
-                  static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
-                  r.monitored_loss, r.largest_gradient_norm, r.seconds);
+    (void)std::snprintf(line, sizeof line, "%llu,%.9g,%.9g,%.9g,%.9g,%.3f\n",
+                        static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
+                        r.monitored_loss, r.largest_gradient_norm, r.seconds);
     append("log.csv", line);
-    std::snprintf(line, sizeof line,
-                  R"({"epoch":%llu,"rate":%.9g,"training_loss":%.9g,"monitored_loss":%.9g,)"
-                  R"("largest_gradient_norm":%.9g,"seconds":%.3f})"
-                  "\n",
-                  static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
-                  r.monitored_loss, r.largest_gradient_norm, r.seconds);
+    (void)std::snprintf(line, sizeof line,
+                        R"({"epoch":%llu,"rate":%.9g,"training_loss":%.9g,"monitored_loss":%.9g,)"
+                        R"("largest_gradient_norm":%.9g,"seconds":%.3f})"
+                        "\n",
+                        static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
+                        r.monitored_loss, r.largest_gradient_norm, r.seconds);
     append("log.jsonl", line);
   }
 

@@ -73,7 +73,7 @@ template <class Model, class X> [[nodiscard]] auto summarize() -> std::vector<la
 template <class Model, class X> void print_summary(std::ostream& to) {
   char line[256];
   auto const print = [&](auto const*... columns) {
-    std::snprintf(line, sizeof line, "%-8s %-22s %-18s %11s %13s %11s %11s\n", columns...);
+    (void)std::snprintf(line, sizeof line, "%-8s %-22s %-18s %11s %13s %11s %11s\n", columns...);
     to << line;
   };
   auto const text = [](std::size_t n) { return std::to_string(n); };

@@ -83,34 +83,22 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
   /// Trains until the epochs are done, patience has run out or an interrupt is requested. `monitor`
   /// is evaluated after each epoch and decides which parameters are the best.
   template <class Source, class Monitor> auto run(Source& source, Monitor& monitor) -> ending {
-    auto const writes = not options_.folder.empty();
     auto log = std::optional<epoch_log>{};
-    if (writes) log.emplace(options_.folder, progress_.epoch);
-    auto saved = clock::now();
-    auto done = std::uint64_t{0};
-    auto const save = [&] {
-      if (writes)
-        save_checkpoint(checkpoint_file(), *training_, *best_, progress_, options_.model,
-                        options_.settings);
-      saved = clock::now();
-    };
-    if (writes && not resumed_) save();
+    if (writes()) log.emplace(options_.folder, progress_.epoch);
+    saved_ = clock::now();
+    done_ = 0;
+    if (not resumed_) save();
     while (progress_.epoch < options_.epochs) {
-      if (stops_early()) return ending::stopped_early;
-      auto const begun = clock::now();
-      source.begin(progress_.epoch);
-      while (progress_.batch < source.size()) {
-        step(source);
-        ++done;
-        if (on_batch) on_batch(progress_.batch, source.size());
-        auto const leaves = interrupt_guard::requested() || done == options_.stop_after_batches;
-        if (leaves || seconds_since(saved) >= options_.checkpoint_seconds) save();
-        if (leaves) return ending::interrupted;
+      if (stops_early()) {
+        save();
+        return ending::stopped_early;
       }
+      auto const begun = clock::now();
+      if (not run_batches(source)) return ending::interrupted;
       auto const report = end_epoch(source.size(), evaluate(training_->parameters, monitor), begun);
       if (log) log->add(report);
       if (on_epoch) on_epoch(report);
-      if (seconds_since(saved) >= options_.checkpoint_seconds) save();
+      if (seconds_since(saved_) >= options_.checkpoint_seconds) save();
     }
     save();
     return ending::finished;
@@ -165,6 +153,26 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
 
   [[nodiscard]] static auto seconds_since(clock::time_point start) -> double {
     return std::chrono::duration<double>(clock::now() - start).count();
+  }
+  [[nodiscard]] auto writes() const -> bool { return not options_.folder.empty(); }
+  void save() {
+    if (writes())
+      save_checkpoint(checkpoint_file(), *training_, *best_, progress_, options_.model,
+                      options_.settings);
+    saved_ = clock::now();
+  }
+  /// The rest of an epoch; false where it was interrupted, and saved.
+  template <class Source> auto run_batches(Source& source) -> bool {
+    source.begin(progress_.epoch);
+    while (progress_.batch < source.size()) {
+      step(source);
+      ++done_;
+      if (on_batch) on_batch(progress_.batch, source.size());
+      auto const leaves = interrupt_guard::requested() || done_ == options_.stop_after_batches;
+      if (leaves || seconds_since(saved_) >= options_.checkpoint_seconds) save();
+      if (leaves) return false;
+    }
+    return true;
   }
   [[nodiscard]] auto stops_early() const -> bool {
     return options_.patience > 0 && progress_.without_improvement >= options_.patience;
@@ -267,6 +275,8 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
   std::unique_ptr<lane[]> lanes_;
   training_progress progress_;
   bool resumed_ = false;
+  clock::time_point saved_;  // when the last checkpoint was
+  std::uint64_t done_ = 0;   // batches of this run
 };
 
 }  // namespace tessera
