@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/core/file.hpp>
-#include <tessera/train/diagnosis.hpp>
+#include <tessera/train/display.hpp>
 #include <tessera/train/interrupt.hpp>
 
 #include <CLI/CLI.hpp>
@@ -13,8 +13,6 @@
 #include "metrics.hpp"
 #include "plots.hpp"
 #include "signal.hpp"
-
-#include <unistd.h>
 
 namespace frequency {
 
@@ -54,35 +52,6 @@ struct trained {
   return result;
 }
 
-/// One line for each epoch; in a terminal a line that shows the batches, too.
-class display {
- public:
-  explicit display(std::uint64_t epochs) : epochs_(epochs), terminal_(::isatty(1) == 1) {}
-  void epoch(tessera::epoch_report const& r) const {
-    if (terminal_) std::printf("\r\033[K");
-    std::printf("epoch %4llu/%llu  loss %.6f  frozen %.6f%s  norm %.2f  rate %.2e  %.2f s\n",
-                static_cast<unsigned long long>(r.epoch), static_cast<unsigned long long>(epochs_),
-                r.training_loss, r.monitored_loss, r.best ? "*" : " ", r.largest_gradient_norm,
-                r.rate, r.seconds);
-    std::fflush(stdout);
-  }
-  void batch(std::uint64_t done, std::uint64_t all) {
-    if (not terminal_ || seconds_since(shown_) < 0.1) return;
-    shown_ = clock::now();
-    constexpr auto width = std::uint64_t{40};
-    auto const filled = done * width / all;
-    std::printf("\r[%s%s] %llu/%llu", std::string(filled, '#').c_str(),
-                std::string(width - filled, ' ').c_str(), static_cast<unsigned long long>(done),
-                static_cast<unsigned long long>(all));
-    std::fflush(stdout);
-  }
-
- private:
-  std::uint64_t epochs_;
-  bool terminal_;
-  clock::time_point shown_ = clock::now();
-};
-
 auto train(settings const& s, fs::path const& folder, bool resume) -> int {
   auto f = make_filter(s);
   auto table = std::ostringstream{};
@@ -112,7 +81,7 @@ auto train(settings const& s, fs::path const& folder, bool resume) -> int {
   std::printf("%s, %zu parameters\n%s", model_name(s).c_str(), costs.parameters,
               table.str().c_str());
 
-  auto shown = display(*s.epochs);
+  auto shown = tessera::epoch_display(*s.epochs);
   auto const guard = tessera::interrupt_guard{};
   auto const data =
       make_recordings(make_signal(static_cast<std::uint32_t>(s.train_seed), s.phase_scale));

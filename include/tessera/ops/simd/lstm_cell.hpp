@@ -53,6 +53,25 @@ template <class T> struct lstm_step_memory {
   T* y;
 };
 
+/// From the sums of four gates to a vector of units, at `unit` of a row.
+template <class T, class V>
+TESSERA_INLINE inline void lstm_finish(lstm_step_memory<T> const& m, std::size_t hidden,
+                                       std::size_t row, std::size_t unit, V input, V forget,
+                                       V candidate, V output, auto const& load, auto const& store) {
+  auto const at = row * hidden + unit;
+  auto const result =
+      lstm_unit_forward<V>({input, forget, candidate, output}, load(m.c_before + at));
+  if (m.gates != nullptr) {
+    auto* const gate = m.gates + row * 4 * hidden + unit;
+    store(gate, result.gates.input);
+    store(gate + hidden, result.gates.forget);
+    store(gate + 2 * hidden, result.gates.candidate);
+    store(gate + 3 * hidden, result.gates.output);
+  }
+  store(m.c + at, result.c);
+  store(m.y + at, result.h);
+}
+
 /// Rows of one vector of units: the sums of the four gates, then the unit.
 template <class T, std::size_t Rows, bool Partial>
 [[gnu::noinline]] void lstm_tile(lstm_step_memory<T> const& m, std::size_t in,
@@ -93,18 +112,7 @@ template <class T, std::size_t Rows, bool Partial>
       lane::store(to, v);
   };
   tile::unrolled<Rows>([&](auto r) TESSERA_INLINE {
-    auto const at = (row + r) * hidden + unit;
-    auto const result =
-        lstm_unit_forward<V>({sum[r][0], sum[r][1], sum[r][2], sum[r][3]}, load(m.c_before + at));
-    if (m.gates != nullptr) {
-      auto* const gate = m.gates + (row + r) * 4 * hidden + unit;
-      store(gate, result.gates.input);
-      store(gate + hidden, result.gates.forget);
-      store(gate + 2 * hidden, result.gates.candidate);
-      store(gate + 3 * hidden, result.gates.output);
-    }
-    store(m.c + at, result.c);
-    store(m.y + at, result.h);
+    lstm_finish(m, hidden, row + r, unit, sum[r][0], sum[r][1], sum[r][2], sum[r][3], load, store);
   });
 }
 
@@ -190,18 +198,8 @@ template <class T, std::size_t Vectors, bool Partial>
   add(m.x + row * in, w.weight_ih + unit, in);
   add(m.h + row * recurrent, w.weight_hh + unit, recurrent);
   tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-    auto const at = row * hidden + unit + v * width;
-    auto const result =
-        lstm_unit_forward<V>({sum[0][v], sum[1][v], sum[2][v], sum[3][v]}, load(m.c_before + at));
-    if (m.gates != nullptr) {
-      auto* const gate = m.gates + row * 4 * hidden + unit + v * width;
-      store(gate, result.gates.input);
-      store(gate + hidden, result.gates.forget);
-      store(gate + 2 * hidden, result.gates.candidate);
-      store(gate + 3 * hidden, result.gates.output);
-    }
-    store(m.c + at, result.c);
-    store(m.y + at, result.h);
+    lstm_finish(m, hidden, row, unit + v * width, sum[0][v], sum[1][v], sum[2][v], sum[3][v], load,
+                store);
   });
 }
 
