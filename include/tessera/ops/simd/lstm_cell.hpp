@@ -3,7 +3,7 @@
 
 #include <tessera/ops/lstm_cell.hpp>
 #include <tessera/ops/reference/lstm_cell.hpp>
-#include <tessera/ops/simd/multiply.hpp>
+#include <tessera/ops/simd/lstm_stream.hpp>
 #include <tessera/tensor/packed.hpp>
 
 namespace tessera {
@@ -41,36 +41,6 @@ struct packed_lstm_weights {
     }
   }
 };
-
-/// What a step reads and writes, as memory.
-template <class T> struct lstm_step_memory {
-  std::size_t rows;
-  T const* x;
-  T const* h;
-  T const* c_before;
-  T* gates;  ///< or null
-  T* c;
-  T* y;
-};
-
-/// From the sums of four gates to a vector of units, at `unit` of a row.
-template <class T, class V>
-TESSERA_INLINE inline void lstm_finish(lstm_step_memory<T> const& m, std::size_t hidden,
-                                       std::size_t row, std::size_t unit, V input, V forget,
-                                       V candidate, V output, auto const& load, auto const& store) {
-  auto const at = row * hidden + unit;
-  auto const result =
-      lstm_unit_forward<V>({input, forget, candidate, output}, load(m.c_before + at));
-  if (m.gates != nullptr) {
-    auto* const gate = m.gates + row * 4 * hidden + unit;
-    store(gate, result.gates.input);
-    store(gate + hidden, result.gates.forget);
-    store(gate + 2 * hidden, result.gates.candidate);
-    store(gate + 3 * hidden, result.gates.output);
-  }
-  store(m.c + at, result.c);
-  store(m.y + at, result.h);
-}
 
 /// Rows of one vector of units: the sums of the four gates, then the unit.
 template <class T, std::size_t Rows, bool Partial>
@@ -150,77 +120,6 @@ void lstm_step_packed(lstm_step_memory<T> const& m, std::size_t in, std::size_t 
   }
 }
 
-/// Weights by columns, as a stream has them.
-template <class T> struct lstm_columns {
-  T const* weight_ih;
-  T const* weight_hh;
-  std::size_t stride;  ///< of two columns
-  T const* bias_ih;    ///< or null, both
-  T const* bias_hh;
-};
-
-/// One row, `Vectors` vectors of units: the sums of their gates stay in registers.
-template <class T, std::size_t Vectors, bool Partial>
-[[gnu::noinline]] void lstm_stream_tile(lstm_step_memory<T> const& m, lstm_columns<T> const& w,
-                                        std::size_t in, std::size_t recurrent, std::size_t hidden,
-                                        std::size_t row, std::size_t unit, std::size_t count) {
-  using V = lane::pack<T>;
-  constexpr auto width = V::width;
-  auto const load = [&](T const* from) TESSERA_INLINE {
-    if constexpr (Partial)
-      return lane::load_first(from, count);
-    else
-      return lane::load(from);
-  };
-  auto const store = [&](T* to, V v) TESSERA_INLINE {
-    if constexpr (Partial)
-      lane::store_first(to, v, count);
-    else
-      lane::store(to, v);
-  };
-  V sum[4][Vectors];
-  tile::unrolled<4>([&](auto g) TESSERA_INLINE {
-    tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-      auto const at = g * hidden + unit + v * width;
-      sum[g][v] = w.bias_ih == nullptr ? V(T{0}) : load(w.bias_ih + at) + load(w.bias_hh + at);
-    });
-  });
-  auto const add = [&](T const* a, T const* column, std::size_t depth) TESSERA_INLINE {
-    for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
-      auto const value = V(a[k]);
-      tile::unrolled<4>([&](auto g) TESSERA_INLINE {
-        tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-          sum[g][v] = fma(value, load(column + g * hidden + v * width), sum[g][v]);
-        });
-      });
-    }
-  };
-  add(m.x + row * in, w.weight_ih + unit, in);
-  add(m.h + row * recurrent, w.weight_hh + unit, recurrent);
-  tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-    lstm_finish(m, hidden, row, unit + v * width, sum[0][v], sum[1][v], sum[2][v], sum[3][v], load,
-                store);
-  });
-}
-
-template <class T>
-void lstm_step_columns(lstm_step_memory<T> const& m, lstm_columns<T> const& w, std::size_t in,
-                       std::size_t recurrent, std::size_t hidden) {
-  constexpr auto width = lane::pack<T>::width;
-  for (auto row = std::size_t{0}; row < m.rows; ++row) {
-    auto unit = std::size_t{0};
-    auto const tiles = [&]<std::size_t Vectors>(std::integral_constant<std::size_t, Vectors>) {
-      for (; unit + Vectors * width <= hidden; unit += Vectors * width)
-        lstm_stream_tile<T, Vectors, false>(m, w, in, recurrent, hidden, row, unit, width);
-    };
-    if constexpr (tile::vectors == 4) tiles(std::integral_constant<std::size_t, 4>{});
-    tiles(std::integral_constant<std::size_t, 2>{});
-    tiles(std::integral_constant<std::size_t, 1>{});
-    if (unit < hidden)
-      lstm_stream_tile<T, 1, true>(m, w, in, recurrent, hidden, row, unit, hidden - unit);
-  }
-}
-
 }  // namespace detail
 
 template <> struct kernel<detail::lstm_step_fn, simd> {
@@ -250,8 +149,15 @@ template <> struct kernel<detail::lstm_step_fn, simd> {
                                    gates.data(), c.data(), y.data()},
                                   last_of<shape_of<decltype(x)>>, last_of<shape_of<decltype(h)>>,
                                   last_of<shape_of<decltype(c)>>, packed.values);
-    } else {
+    } else if (std::is_constant_evaluated()) {
       kernel<detail::lstm_step_fn, reference>::run(p, x, h, c_before, gates, c, y, packed);
+    } else {
+      detail::lstm_step_rows<T>(
+          {detail::rows_of(x), x.data(), h.data(), c_before.data(), gates.data(), c.data(),
+           y.data()},
+          {p.weight_ih.data(), p.weight_hh.data(), data_or_null<T const>(p.bias_ih),
+           data_or_null<T const>(p.bias_hh), last_of<shape_of<decltype(x)>>,
+           last_of<shape_of<decltype(h)>>, last_of<shape_of<decltype(c)>>});
     }
   }
 
