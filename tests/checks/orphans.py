@@ -10,15 +10,15 @@ class Orphans(CheckTest):
     def test_a_tree_of_pairs_passes(self):
         for header in ["tessera.hpp", "ops/dot.hpp", "ops/simd/dot.hpp", "ops/reference/dot.hpp",
                        "core/detail/inner.hpp", "tensor/concepts.hpp", "ops/fwd.hpp",
-                       "core/root.hpp", "core/root/square.hpp", "backend/simd/lanes.hpp"]:
+                       "core/roots.hpp", "core/roots/square.hpp", "backend/simd/lanes.hpp"]:
             self.write(f"include/tessera/{header}")
-        for test in ["ops/dot.cpp", "core/root.cpp", "backend/lanes.cpp",
+        for test in ["ops/dot.cpp", "core/roots.cpp", "backend/lanes.cpp",
                      "ops/dot_sweep.cpp", "support/main.cpp",
                      "fail/anything.cpp", "reference/dot.txt", "reference/dot.long.txt"]:
             self.write(f"tests/{test}")
         self.write("tests/reference/dot.py")
         self.write("tests/ops/CMakeLists.txt", "tessera_test(ops dot.cpp dot_sweep.cpp)\n")
-        self.write("tests/core/CMakeLists.txt", "tessera_test(core\n  root.cpp\n)\n")
+        self.write("tests/core/CMakeLists.txt", "tessera_test(core\n  roots.cpp\n)\n")
         self.write("tests/backend/CMakeLists.txt", 
                    "tessera_test(lanes lanes.cpp ARCHS x86-64-v2)\n")
         self.assert_passes()
