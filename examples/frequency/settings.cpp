@@ -92,7 +92,11 @@ void set_default(std::optional<T>& value, T stateful, T windowed, bool is_window
 
 void add_options(CLI::App& app, settings& s) {
   for_each_setting(s, [&](std::string const& name, auto& value, char const* help) {
-    app.add_option(option_of(name), value, help);
+    using V = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<V, typename value_of<V>::type>)
+      app.add_option(option_of(name), value, help)->capture_default_str();
+    else
+      app.add_option(option_of(name), value, help + std::string{" (default by mode)"});
   });
 }
 
