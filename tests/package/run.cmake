@@ -49,12 +49,13 @@ endfunction()
 
 if(case STREQUAL "installed")
   install_library()
-  run(${configure} -B "${work}/build" "-DCMAKE_PREFIX_PATH=${installation}")
+  run(${configure} -B "${work}/build" "-DCMAKE_PREFIX_PATH=${installation}"
+    "-DCONSUMER_COMPONENTS=train")
   build_and_run("${work}/build")
 
 elseif(case STREQUAL "fetched")
   run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
-    "-DCONSUMER_COMPONENTS=bridge\;io")
+    "-DCONSUMER_COMPONENTS=bridge\;io\;train")
   build_and_run("${work}/build")
 
 elseif(case STREQUAL "fetched_dependencies")
@@ -78,7 +79,7 @@ elseif(case STREQUAL "fetched_dependencies")
   set(ENV{GIT_CONFIG_KEY_0} "url.file://${work}/repositories/.insteadOf")
   set(ENV{GIT_CONFIG_VALUE_0} "https://github.com/")
   run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
-    -DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=NEVER "-DCONSUMER_COMPONENTS=bridge\;io")
+    -DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=NEVER "-DCONSUMER_COMPONENTS=bridge\;io\;train")
   build_and_run("${work}/build")
   run("${CMAKE_COMMAND}" -G "${generator}" -S "${source}" -B "${work}/tests"
     "-DCMAKE_CXX_COMPILER=${compiler}" -DTESSERA_BUILD_EXAMPLES=OFF
