@@ -8,6 +8,7 @@
 #include <xtensor/xnpy.hpp>
 
 #include <sstream>
+#include <string_view>
 
 /// NumPy's .npy files, in and out.
 namespace tessera {
@@ -23,14 +24,32 @@ template <contiguous X> void save_npy(std::filesystem::path const& path, X const
   save_npy(path, as_xtensor(x));
 }
 
+namespace detail {
+
+/// What xtensor's reader takes for granted: the magic, a version, and a header that is a dictionary
+/// on a line and within the file.
+[[nodiscard]] inline auto npy_has_header(std::string_view file) -> bool {
+  if (not file.starts_with("\x93NUMPY") || file.size() < 10) return false;
+  auto const bytes = file[6] == 1 ? std::size_t{2} : std::size_t{4};
+  if (file.size() < 8 + bytes) return false;
+  auto length = std::size_t{0};
+  for (auto i = bytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(file[8 + i]);
+  if (length > file.size() - 8 - bytes) return false;
+  auto const header = file.substr(8 + bytes, length);
+  return header.starts_with('{') && header.ends_with('\n') && header.find('}') != header.npos;
+}
+
+}  // namespace detail
+
 /// Reads a .npy file of numbers of type T.
 ///
 /// Errors  file_error for a file that cannot be read, that is no .npy file, or that holds another
 ///         type
 template <class T> [[nodiscard]] auto load_npy(std::filesystem::path const& path) -> xt::xarray<T> {
   auto const bytes = read_file(path);
-  auto stream =
-      std::istringstream{std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()}};
+  auto text = std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  if (not detail::npy_has_header(text)) throw file_error(path, "is no .npy file: it has no header");
+  auto stream = std::istringstream{std::move(text)};
   try {
     auto result = xt::load_npy<T>(stream);
     if (stream.fail()) throw std::runtime_error("the file ends before its array");

@@ -13,9 +13,7 @@ struct probability {
   std::uint32_t millionths = 0;
 
   constexpr probability() = default;
-  constexpr probability(double p) : millionths{static_cast<std::uint32_t>(p * 1e6 + 0.5)} {
-    require(p >= 0 && p < 1, "probability: from 0, and below 1");
-  }
+  constexpr probability(double p) : millionths{from_number(p)} {}
   [[nodiscard]] static constexpr auto run_time() -> probability {
     auto p = probability{};
     p.millionths = static_cast<std::uint32_t>(-1);
@@ -26,6 +24,11 @@ struct probability {
   }
   [[nodiscard]] constexpr auto value() const -> double { return millionths / 1e6; }
   friend constexpr auto operator==(probability, probability) -> bool = default;
+
+  [[nodiscard]] static constexpr auto from_number(double p) -> std::uint32_t {
+    require(p >= 0 && p < 1, "probability: from 0, and below 1");
+    return static_cast<std::uint32_t>(p * 1e6 + 0.5);
+  }
 };
 
 inline constexpr auto at_run_time = probability::run_time();
