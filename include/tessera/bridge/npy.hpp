@@ -36,7 +36,8 @@ namespace detail {
   for (auto i = bytes; i-- > 0;) length = length << 8U | static_cast<unsigned char>(file[8 + i]);
   if (length > file.size() - 8 - bytes) return false;
   auto const header = file.substr(8 + bytes, length);
-  return header.starts_with('{') && header.ends_with('\n') && header.find('}') != header.npos;
+  return header.starts_with('{') && header.ends_with('\n') &&
+         header.find('}') != std::string_view::npos;
 }
 
 }  // namespace detail

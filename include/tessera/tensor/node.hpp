@@ -16,10 +16,7 @@
 ///   conflicts(w)      true where writing to w would change what a later row reads
 ///   rows_apart        true where no row of the result depends on another row of an operand
 /// A cursor reads through lanes: get(lanes, i), with `one` a number, with vector lanes a vector.
-namespace tessera {
-
-// -- operands as nodes ----------------------------------------------------------------------------
-namespace detail {
+namespace tessera::detail {
 
 template <class A> inline constexpr bool is_strided = false;
 template <class T, class S, class B, bool U>
@@ -65,6 +62,4 @@ struct common_scalar<E, More...> : common_scalar<More...> {};
 /// The scalar type that the plain numbers among E take: that of the first array.
 template <class... E> using scalar_among = typename common_scalar<std::remove_cvref_t<E>...>::type;
 
-}  // namespace detail
-
-}  // namespace tessera
+}  // namespace tessera::detail
