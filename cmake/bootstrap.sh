@@ -13,7 +13,8 @@ case "${1-}" in
   demo) needed="$tools $headers gnuplot-nox" ;;
   test) needed="$tools $headers catch2 python3 git gnuplot-nox
                 clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
-                gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib" ;;
+                gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib
+                qemu-system-arm" ;;
   *) sed -n '2,5s/^# *//p' "$0" >&2; exit 2 ;;
 esac
 mkdir -p build

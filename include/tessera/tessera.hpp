@@ -8,8 +8,11 @@
 #include <tessera/ops/simd/affine_map.hpp>
 #include <tessera/ops/simd/attention.hpp>
 #include <tessera/ops/simd/conv1d.hpp>
+#include <tessera/ops/simd/conv2d.hpp>
+#include <tessera/ops/simd/group_norm.hpp>
 #include <tessera/ops/simd/lstm_cell.hpp>
 #include <tessera/ops/simd/matmul.hpp>
+#include <tessera/ops/simd/rotary.hpp>
 #include <tessera/optim/simd/optimizer.hpp>
 #include <tessera/tensor/simd/assign.hpp>
 #endif

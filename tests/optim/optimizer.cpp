@@ -46,6 +46,7 @@ void agrees(test::golden const& g, std::string const& name, Optimizer const& opt
 TEST_CASE("optimizers: agree with torch, and by vectors as one by one") {
   auto const g = test::golden("optimizer");
   agrees(g, "sgd", sgd{.rate = 0.1});
+  agrees(g, "sgd", gradient_descent{.rate = 0.1});
   agrees(g, "momentum", sgd{.rate = 0.1, .momentum = 0.9});
   agrees(g, "nesterov", sgd{.rate = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true});
   agrees(g, "dampening", sgd{.rate = 0.1, .momentum = 0.9, .dampening = 0.3});

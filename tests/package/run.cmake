@@ -53,6 +53,14 @@ if(case STREQUAL "installed")
     "-DCONSUMER_COMPONENTS=train")
   build_and_run("${work}/build")
 
+elseif(case STREQUAL "outside")
+  install_library()
+  run("${CMAKE_COMMAND}" -G "${generator}" -S "${source}/tests/outside" -B "${work}/build"
+    "-DCMAKE_CXX_COMPILER=${compiler}" "-DCMAKE_PREFIX_PATH=${installation}"
+    -DCMAKE_BUILD_TYPE=Release)
+  run("${CMAKE_COMMAND}" --build "${work}/build")
+  run("${work}/build/outside")
+
 elseif(case STREQUAL "fetched")
   run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
     "-DCONSUMER_COMPONENTS=bridge\;io\;train")

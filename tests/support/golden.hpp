@@ -37,6 +37,7 @@ class golden {
     return found->second;
   }
 
+  [[nodiscard]] auto has(std::string const& name) const -> bool { return arrays_.contains(name); }
   [[nodiscard]] auto begin() const { return arrays_.begin(); }
   [[nodiscard]] auto end() const { return arrays_.end(); }
 

@@ -20,7 +20,8 @@ template <class Storage> struct nested {
 };
 static_assert(std::is_aggregate_v<pair_of<owned<float>>>);
 static_assert(std::is_trivially_copyable_v<nested<owned<float>>>);
-static_assert(sizeof(pair_of<counted>) == 8, "one byte for each parameter");
+static_assert(detail::numbers_in<pair_of<counted>>() == 8);
+static_assert(detail::numbers_in<nested<counted>>() == 4 * 8);
 static_assert(pair_of<owned<float>>::member_name(1) == "bias");
 
 TEST_CASE("parameters: visited in order, by path, with others alongside") {

@@ -15,6 +15,7 @@
 /// type, which stands for scalar, shape and backend in one. It names
 ///   parameters<Storage>     learnt; the gradient and each moment of an optimizer are the same struct
 ///   state<X>                from call to call; X is the type of one sample (no time axis)
+///   state_in<X, Mode>       the same by the input of a call and its mode, where these decide
 ///   tape<X>                 forward to backward, beyond what input and output tell
 ///   scratch<X, Mode>        one call; compositions overlay it with everyone else's
 ///   expected_shape<S>       S with what the layer insists on: S is accepted when they are equal
@@ -114,6 +115,8 @@ namespace detail {
 template <class L, class X, mode M> [[nodiscard]] constexpr auto state_in() {
   if constexpr (not tessera::stateful<L>)
     return std::type_identity<nothing>{};
+  else if constexpr (requires { typename L::template state_in<X, M>; })
+    return std::type_identity<typename L::template state_in<X, M>>{};
   else if constexpr (M == mode::streaming)
     return state_of<L, X>{};
   else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/compose/condition.hpp>
 #include <tessera/compose/objects.hpp>
 
 #include <memory>
@@ -43,29 +44,33 @@ struct gradient_check_options {
 /// Compares the backward pass of a model with central differences: the derivative of
 /// sum(y·(y/2 + w)), with weights w of its own, by every parameter and every element of x.
 ///
-/// Shapes    X is the input's tensor type, of double; x a view of it
+/// Shapes    X is the input's tensor type, of double; x a view of it; C that of the condition that
+///           the context gives, if any
 /// State     `start` is what both passes begin with; backward does not go through it
 /// Cost      two forward passes for each number; allocates its objects once (hosted)
 /// Source    torch.autograd.gradcheck: the same step and tolerances
-template <class Model, class X, class P, class State>
+template <class Model, class X, class C = tensor<double, shape<1, 1>>, class P, class State>
 [[nodiscard]] auto gradient_check(P& p, view_of<X> x, State const& start,
-                                  gradient_check_options options = {}) -> gradient_report {
+                                  gradient_check_options options = {}, view_of<C> condition = {})
+    -> gradient_report {
   static_assert(std::same_as<scalar_of<X>, double>,
                 "gradient_check: central differences need double");
   auto const pass = std::make_unique<differentiation<Model, X>>();
-  auto const run = std::make_unique<inference<Model, X>>();
+  auto const run = std::make_unique<differentiation<Model, X>>();
   auto const dx = std::make_unique<X>();
+  auto const dc = std::make_unique<C>();
   auto const weight = [](std::size_t i) { return 0.1 * static_cast<double>(i % 7) - 0.2; };
   auto const derivative = view_of<X>{dx->data(), x.actual};
+  auto const context = given(condition, view_of<C>{dc->data(), condition.actual});
 
   pass->state = start;
-  auto const y = pass->forward(p, x);
+  auto const y = pass->forward(p, x, context);
   for (auto i = std::size_t{0}; i < y.size(); ++i) pass->dy.data()[i] = y.data()[i] + weight(i);
-  pass->backward(p, x, derivative, pass->gradient, plain_context{});
+  pass->backward(p, x, derivative, pass->gradient, context);
 
   auto const objective = [&] {
     run->state = start;
-    auto const out = run->resume(p, x);
+    auto const out = run->forward(p, x, context);
     auto total = 0.0;
     for (auto i = std::size_t{0}; i < out.size(); ++i)
       total += out.data()[i] * (0.5 * out.data()[i] + weight(i));
@@ -90,6 +95,7 @@ template <class Model, class X, class P, class State>
       },
       p, pass->gradient);
   check(name("x"), x.data(), derivative.data(), x.size());
+  if (condition.has_memory()) check(name("c"), condition.data(), dc->data(), condition.size());
   return report;
 }
 

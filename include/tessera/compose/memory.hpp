@@ -5,19 +5,10 @@
 
 namespace tessera {
 
-namespace detail {
-
-/// The parameters of a counted struct, without the padding of empty ones.
-template <class Model> [[nodiscard]] constexpr auto count_parameters() -> std::size_t {
-  using P = parameters_of<as_layer<Model>, counted>;
-  return bytes_of<P>;
-}
-
-}  // namespace detail
-
 /// The numbers that a model learns.
 template <class Model>
-inline constexpr std::size_t parameter_count = detail::count_parameters<Model>();
+inline constexpr std::size_t parameter_count =
+    detail::numbers_in<parameters_of<as_layer<Model>, counted>>();
 
 /// True where a tensor or view can be the input X of a model made for it.
 template <class Model, class X, class Input>

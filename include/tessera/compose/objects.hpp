@@ -60,7 +60,8 @@ template <class Model, class X> struct inference {
 template <class Model, class X> struct streaming {
   static_assert(error::holds<streams<as_layer<Model>>, error::in<Model>>,
                 "a layer of this model has no step");
-  static_assert(error::every_layer_accepts_its_input<verdict<Model, X>>,
+  using answer = std::conditional_t<streams<as_layer<Model>>, verdict<Model, X>, error::none>;
+  static_assert(error::every_layer_accepts_its_input<answer>,
                 "a layer is given a shape it does not take");
   using model = checked<Model, X>;
   using input = X;

@@ -84,7 +84,7 @@ template <class... Branches> struct parallel {
   // -- memory
   template <class Storage>
   using parameters = hana::tuple<parameters_of<as_layer<Branches>, Storage>...>;
-  template <class X> using state = hana::tuple<state_of<as_layer<Branches>, X, mode::streaming>...>;
+  template <class X, mode M> using state_in = hana::tuple<state_of<as_layer<Branches>, X, M>...>;
   template <class X, class I> struct tapes;
   template <class X, std::size_t... I> struct tapes<X, std::index_sequence<I...>> {
     hana::tuple<std::conditional_t<keeps<I>, output_of<branch<I>, X>, nothing>...> outputs;

@@ -43,9 +43,10 @@ template <class Layer, std::size_t N> struct repeat {
       for (auto i = std::size_t{0}; i < N; ++i) f(name("", i), p.each[i]...);
     }
   };
-  template <class X> struct state {
-    typename detail::state_of<inner, X>::type each[N];
+  template <class State> struct states {
+    State each[N];
   };
+  template <class X, mode M> using state_in = states<state_of<inner, X, M>>;
   template <class X> struct one_tape {
     [[no_unique_address]] detail::member_if<keeps, X> output;
     [[no_unique_address]] tape_of<inner, X> layer;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/compose/traced.hpp>
+#include <tessera/core/name.hpp>
 
 namespace tessera {
 
@@ -36,10 +37,10 @@ template <class Layer> struct residual {
   template <class Storage> struct parameters {
     parameters_of<inner, Storage> layer;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
-      f(name("", 0), p.layer...);
+      f(name_inside<decltype(layer)>(0), p.layer...);
     }
   };
-  template <class X> using state = typename detail::state_of<inner, X>::type;
+  template <class X, mode M> using state_in = state_of<inner, X, M>;
   template <class X> struct tape {
     [[no_unique_address]] detail::member_if<keeps, X> output;
     [[no_unique_address]] tape_of<inner, X> layer;

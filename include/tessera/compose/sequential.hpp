@@ -131,7 +131,7 @@ template <class... Layers> struct sequential {
   template <class X, mode M> using roles_of = roles<X, M, std::make_index_sequence<count>>;
   template <class X> using tape = typename roles_of<X, mode::training>::tape;
   template <class X, mode M> using scratch = typename roles_of<X, M>::scratch;
-  template <class X> using state = typename roles_of<X, mode::streaming>::state;
+  template <class X, mode M> using state_in = typename roles_of<X, M>::state;
 
   // -- calls
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {

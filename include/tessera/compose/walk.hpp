@@ -30,8 +30,9 @@ template <class Layer, class X> constexpr void walk_layers(name const& path, aut
   if constexpr (requires(decltype([]<std::size_t, class, class>() {}) each) {
                   L::template for_each_child<X>(each);
                 }) {
-    L::template for_each_child<X>(
-        [&]<std::size_t I, class Child, class Input>() { walk_layers<Child, Input>(path / I, f); });
+    L::template for_each_child<X>([&]<std::size_t I, class Child, class Input>() {
+      walk_layers<Child, Input>(path / name_inside<Child>(I), f);
+    });
   } else {
     f(path, place_of_layer<Layer, X>{});
   }

@@ -4,6 +4,7 @@
 #include <tessera/core/config.hpp>
 
 #include <cstddef>
+#include <type_traits>
 
 #if TESSERA_HOSTED
 #include <string_view>
@@ -70,5 +71,40 @@ struct name {
     add(static_cast<char>('0' + number % 10));
   }
 };
+
+/// Letters as a template argument: named<"conv_in", conv2d<3, 8, 3>>.
+template <std::size_t N> struct fixed_name {
+  char letters[N] = {};
+  template <std::size_t M>
+    requires(M <= N)
+  constexpr fixed_name(char const (&text)[M]) {
+    for (auto i = std::size_t{0}; i < M; ++i) letters[i] = text[i];
+  }
+};
+
+/// Letters and numbers in turn, as a template argument: joined_name("blocks.", 3, ".norm").
+[[nodiscard]] constexpr auto joined_name(auto const&... parts) -> fixed_name<48> {
+  auto path = name{};
+  auto const add = [&](auto const& part) {
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(part)>>)
+      path.add(static_cast<std::size_t>(part));
+    else
+      path.add(part);
+  };
+  (add(parts), ...);
+  auto result = fixed_name<48>{""};
+  for (auto i = std::size_t{0}; i < path.size() && i < 47; ++i) result.letters[i] = path.text[i];
+  return result;
+}
+
+template <std::size_t M> fixed_name(char const (&)[M]) -> fixed_name<M>;
+
+/// What P is called inside of its parent: the name it has, or its index.
+template <class P> [[nodiscard]] constexpr auto name_inside(std::size_t index) -> name {
+  if constexpr (requires { P::own_name; })
+    return name(P::own_name.letters);
+  else
+    return name("", index);
+}
 
 }  // namespace tessera

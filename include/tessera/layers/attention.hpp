@@ -55,9 +55,7 @@ template <std::size_t Features, attention_options Options = {}> struct attention
     resized<X, 3 * Features> projected;  ///< in training, its slope
     X mixed;                             ///< in training, its slope
   };
-  template <class S>
-    requires(S::rank == 3)
-  using expected_shape = with_last<S, Features>;
+  template <class S> using expected_shape = with_last<with_rank<S, 3>, Features>;
   static constexpr auto backward_reads = reads::input;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
@@ -138,9 +136,9 @@ template <std::size_t Features, attention_options Options = {}> struct attention
     for (auto b = std::size_t{0}; b < batch; ++b) {
       for (auto h = std::size_t{0}; h < Options.heads; ++h) {
         auto const* const q = projected.data() + b * 3 * Features + h * width;
-        f(detail::attention_head<T>{time, time, width, batch * 3 * Features, batch * Features,
-                                    batch * Options.heads, 0, Options.causal, scale, q,
-                                    q + Features, q + 2 * Features},
+        f(detail::attention_head<T>{time, time, width, batch * 3 * Features, batch * 3 * Features,
+                                    batch * Features, batch * Options.heads, 0, Options.causal,
+                                    scale, q, q + Features, q + 2 * Features},
           b, h);
       }
     }

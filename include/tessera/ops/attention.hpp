@@ -15,7 +15,8 @@ template <class T> struct attention_head {
   std::size_t queries;  ///< rows of q and y
   std::size_t keys;     ///< rows of k and v
   std::size_t width;    ///< numbers of a row
-  std::size_t row;      ///< the distance of two rows of q, k and v, and of their slopes
+  std::size_t q_row;    ///< the distance of two rows of q, and of its slope
+  std::size_t kv_row;   ///< the distance of two rows of k and v, and of their slopes
   std::size_t out;      ///< the distance of two rows of y and dy
   std::size_t sum;      ///< the distance of two numbers of log_sum
   std::size_t before;   ///< keys that every query sees; query i sees i + 1 more of them
@@ -36,6 +37,7 @@ template <class T> struct attention_slopes {
   T* dq;
   T* dk;
   T* dv;
+  bool adds = false;  ///< dk and dv are added to: another head sees the same keys
 };
 
 /// kernel<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and

@@ -39,6 +39,30 @@ template <class Rule> struct kernel<detail::update_fn<Rule>, reference> {
   }
 };
 
+/// p -= rate·g: sgd without momentum, which needs no memory beside the gradient.
+struct gradient_descent {
+  double rate = 1e-3;
+
+  template <class> struct moments {};
+  template <class T> struct rule {
+    T rate;
+    template <class V> TESSERA_INLINE constexpr void update(V& p, V g) const {
+      using lane::fma;
+      p = fma(V(-rate), g, p);
+    }
+  };
+  template <class P> constexpr void update(P& p, P const& gradient, moments<P>&) const {
+    for_each_parameter(
+        [&](name const&, auto& w, auto const& g) {
+          using W = std::remove_cvref_t<decltype(w)>;
+          using T = scalar_of<W>;
+          kernel<detail::update_fn<rule<T>>, backend_of<W>>::run(
+              rule<T>{static_cast<T>(rate)}, shape_of<W>::capacity, w.data(), g.data());
+        },
+        p, gradient);
+  }
+};
+
 /// Stochastic gradient descent: v = momentum·v + (1 - dampening)·g;  p -= rate·v. The first step
 /// takes v = g.
 struct sgd {

@@ -36,7 +36,7 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
   static constexpr auto chunks = Chunks;
 
   parameters_type parameters;
-  moments_type moments;
+  [[no_unique_address]] moments_type moments;
   pass_type passes[Chunks];
 
   /// Zero state for every lane.

@@ -89,6 +89,23 @@ template <class S, std::size_t Axis, extent E>
   requires(Axis <= S::rank)
 using with_axis = shape_from<detail::extents_inserted<S, Axis, E>>;
 
+namespace detail {
+
+template <class S, std::size_t N>
+inline constexpr auto extents_of_rank = [] {
+  auto e = std::array<extent, N>{};
+  for (auto a = std::size_t{0}; a < N; ++a)
+    e[a] = a + S::rank < N ? 1 : S::extents[a + S::rank - N];
+  return e;
+}();
+
+}  // namespace detail
+
+/// S with N axes: the last ones, or all of them after axes of extent 1.
+template <class S, std::size_t N> using with_rank = shape_from<detail::extents_of_rank<S, N>>;
+template <class S, std::size_t N>
+using with_rank_at_least = with_rank<S, (S::rank > N ? S::rank : N)>;
+
 // -- transpose ------------------------------------------------------------------------------------
 namespace detail {
 

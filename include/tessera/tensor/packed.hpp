@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/unrolled.hpp>
 #include <tessera/tensor/node.hpp>
 #include <tessera/tensor/parameters.hpp>
 
@@ -60,6 +61,58 @@ template <class W>
     return w.values[k * W::stride + o];
   else
     return one::load(w.data() + o * last_of<shape_of<W>> + k);
+}
+
+/// Where row o of a matrix of either layout begins.
+template <class W> [[nodiscard]] constexpr auto first_weight(W const& w, std::size_t o) {
+  if constexpr (is_packed<W>)
+    return w.values + o;
+  else
+    return w.data() + o * last_of<shape_of<W>>;
+}
+/// The distance of two elements of a row.
+template <class W>
+inline constexpr std::size_t weight_distance = [] {
+  if constexpr (is_packed<W>)
+    return W::stride;
+  else
+    return std::size_t{1};
+}();
+
+/// sum[r] += the product of x with row `row(r)` of w, over k ascending, one fma each. The rows
+/// share the loads of x, which is what a small machine has to save; those of a packed matrix share
+/// a pointer, too.
+template <std::size_t In, std::size_t Rows, class T, class W>
+constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Rows]) {
+  constexpr auto next = weight_distance<W>;
+  constexpr auto step = std::size_t{is_packed<W> ? 4 : 8};
+  T sums[Rows] = {};
+  unrolled<Rows>([&](auto r) TESSERA_INLINE { sums[r] = sum[r]; });
+  auto const add = [&](std::size_t k, auto const& weight) TESSERA_INLINE {
+    auto const value = one::load(x + k);
+    unrolled<Rows>([&](auto r) TESSERA_INLINE {
+      sums[r] = lane::fma(value, one::load(weight(r) + k * next), sums[r]);
+    });
+  };
+  auto const walk = [&](auto const& weight, auto const& advance) TESSERA_INLINE {
+    for (auto n = In / step; n > 0; --n) {
+      unrolled<step>([&](auto k) TESSERA_INLINE { add(k, weight); });
+      x += step;
+      advance();
+    }
+    unrolled<In % step>([&](auto k) TESSERA_INLINE { add(k, weight); });
+  };
+  if constexpr (is_packed<W>) {
+    auto const* at = first_weight(w, row(0));
+    walk([&](std::size_t r) TESSERA_INLINE { return at + (row(r) - row(0)); },
+         [&]() TESSERA_INLINE { at += step * next; });
+  } else {
+    typename W::scalar_type const* at[Rows] = {};
+    unrolled<Rows>([&](auto r) TESSERA_INLINE { at[r] = first_weight(w, row(r)); });
+    walk([&](std::size_t r) TESSERA_INLINE { return at[r]; },
+         [&]() TESSERA_INLINE { unrolled<Rows>([&](auto r) TESSERA_INLINE { at[r] += step; }); });
+  }
+  unrolled<Rows>([&](auto r) TESSERA_INLINE { sum[r] = sums[r]; });
 }
 
 }  // namespace detail

@@ -30,10 +30,11 @@ template <class T, class Backend = default_backend> struct viewed {
   template <class S> using tensor_type = view<T, S, Backend>;
   template <class S> using matrix_type = view<T, S, Backend>;
 };
-/// Sizes only: a struct of as many bytes as there are parameters.
+/// Shapes only, for counting.
 struct counted {
   template <class S> struct tensor_type {
-    char one_byte_each[S::capacity];
+    using shape_type = S;
+    char no_memory;
   };
   template <class S> using matrix_type = tensor_type<S>;
 };
@@ -100,7 +101,9 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (
           [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
-            visit_parameters(f, path / J, hana::at_c<J>(first), hana::at_c<J>(rest)...);
+            using member = std::remove_cvref_t<decltype(hana::at_c<J>(first))>;
+            visit_parameters(f, path / name_inside<member>(J), hana::at_c<J>(first),
+                             hana::at_c<J>(rest)...);
           }(std::integral_constant<std::size_t, I>{}),
           ...);
     }(std::make_index_sequence<tuple_length<P>>{});
@@ -119,6 +122,42 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
       visit_parameters(f, path / part, one, others...);
     };
     P::visit(inner, first, rest...);
+  }
+}
+
+}  // namespace detail
+
+namespace detail {
+
+/// The numbers in a struct of parameters, from the shapes alone.
+template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
+  if constexpr (requires { typename P::shape_type; }) {
+    return P::shape_type::capacity;
+  } else if constexpr (std::is_empty_v<P>) {
+    return 0;
+  } else if constexpr (std::is_array_v<P>) {
+    return std::extent_v<P> * numbers_in<std::remove_extent_t<P>>();
+  } else if constexpr (tuple_length<P> > 0) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (std::size_t{0} + ... +
+              numbers_in<std::remove_cvref_t<decltype(hana::at_c<I>(std::declval<P&>()))>>());
+    }(std::make_index_sequence<tuple_length<P>>{});
+  } else {
+    auto const p = P{};
+    auto n = std::size_t{0};
+    if constexpr (has_members<P>) {
+      auto const members = p.members();
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        n = (std::size_t{0} + ... +
+             numbers_in<std::remove_cvref_t<decltype(*hana::at_c<I>(members))>>());
+      }(std::make_index_sequence<tuple_length<std::remove_cvref_t<decltype(members)>>>{});
+    } else {
+      auto const add = [&](name const&, auto& one) {
+        n += numbers_in<std::remove_cvref_t<decltype(one)>>();
+      };
+      P::visit(add, p);
+    }
+    return n;
   }
 }
 

@@ -33,7 +33,7 @@ template <> struct kernel<detail::attention_fn, reference> {
       for (auto d = std::size_t{0}; d < head.width; ++d) {
         auto out = T{0};
         for (auto j = std::size_t{0}; j < keys; ++j)
-          out = lane::fma(p[j], head.v[j * head.row + d], out);
+          out = lane::fma(p[j], head.v[j * head.kv_row + d], out);
         y[i * head.out + d] = out;
       }
     }
@@ -43,9 +43,9 @@ template <> struct kernel<detail::attention_fn, reference> {
                                  detail::attention_slopes<T> const& s, auto& workspace) {
     auto* const p = workspace.scores;
     auto* const dp = workspace.slopes;
-    for (auto j = std::size_t{0}; j < head.keys; ++j)
+    for (auto j = std::size_t{0}; not s.adds && j < head.keys; ++j)
       for (auto d = std::size_t{0}; d < head.width; ++d)
-        s.dk[j * head.row + d] = s.dv[j * head.row + d] = T{0};
+        s.dk[j * head.kv_row + d] = s.dv[j * head.kv_row + d] = T{0};
     for (auto i = std::size_t{0}; i < head.queries; ++i) {
       auto const keys = head.seen(i);
       auto const* const dy = s.dy + i * head.out;
@@ -57,20 +57,20 @@ template <> struct kernel<detail::attention_fn, reference> {
         p[j] = lane::exp(p[j] - s.log_sum[i * head.sum]);
         auto slope = T{0};
         for (auto d = std::size_t{0}; d < head.width; ++d)
-          slope = lane::fma(dy[d], head.v[j * head.row + d], slope);
+          slope = lane::fma(dy[d], head.v[j * head.kv_row + d], slope);
         dp[j] = p[j] * (slope - inner) * head.scale;
       }
       for (auto d = std::size_t{0}; d < head.width; ++d) {
         auto dq = T{0};
         for (auto j = std::size_t{0}; j < keys; ++j)
-          dq = lane::fma(dp[j], head.k[j * head.row + d], dq);
-        s.dq[i * head.row + d] = dq;
+          dq = lane::fma(dp[j], head.k[j * head.kv_row + d], dq);
+        s.dq[i * head.q_row + d] = dq;
       }
       for (auto j = std::size_t{0}; j < keys; ++j) {
         for (auto d = std::size_t{0}; d < head.width; ++d) {
-          auto& dk = s.dk[j * head.row + d];
-          auto& dv = s.dv[j * head.row + d];
-          dk = lane::fma(dp[j], head.q[i * head.row + d], dk);
+          auto& dk = s.dk[j * head.kv_row + d];
+          auto& dv = s.dv[j * head.kv_row + d];
+          dk = lane::fma(dp[j], head.q[i * head.q_row + d], dk);
           dv = lane::fma(p[j], dy[d], dv);
         }
       }
@@ -83,7 +83,7 @@ template <> struct kernel<detail::attention_fn, reference> {
     for (auto j = std::size_t{0}; j < head.seen(i); ++j) {
       auto sum = T{0};
       for (auto d = std::size_t{0}; d < head.width; ++d)
-        sum = lane::fma(head.q[i * head.row + d], head.k[j * head.row + d], sum);
+        sum = lane::fma(head.q[i * head.q_row + d], head.k[j * head.kv_row + d], sum);
       scores[j] = sum * head.scale;
     }
   }

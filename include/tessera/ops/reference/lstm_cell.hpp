@@ -22,30 +22,37 @@ template <> struct kernel<detail::lstm_step_fn, reference> {
     auto const rows = detail::rows_of(x);
     auto const* const bias_ih = data_or_null<T const>(p.bias_ih);
     auto const* const bias_hh = data_or_null<T const>(p.bias_hh);
-    auto const before = [&](std::size_t r, std::size_t o) {
-      auto sum = bias_ih == nullptr ? T{0} : T{one::load(bias_ih + o) + one::load(bias_hh + o)};
-      for (auto k = std::size_t{0}; k < in; ++k)
-        sum = lane::fma(x.data()[r * in + k], detail::weight_at(p.weight_ih, o, k), sum);
-      for (auto k = std::size_t{0}; k < recurrent; ++k)
-        sum = lane::fma(h.data()[r * recurrent + k], detail::weight_at(p.weight_hh, o, k), sum);
-      return sum;
-    };
-    for (auto r = std::size_t{0}; r < rows; ++r) {
-      for (auto j = std::size_t{0}; j < hidden; ++j) {
-        auto const unit =
-            detail::lstm_unit_forward<T>({before(r, j), before(r, hidden + j),
-                                          before(r, 2 * hidden + j), before(r, 3 * hidden + j)},
-                                         c_before.data()[r * hidden + j]);
+    // The gates of some units at a time: their rows of the weights share the loads of x and h.
+    constexpr auto together =
+        std::size_t{is_packed<std::remove_cvref_t<decltype(p.weight_hh)>> ? 4 : 2};
+    auto const units = [&]<std::size_t Units>(std::integral_constant<std::size_t, Units>,
+                                              std::size_t r, std::size_t j) {
+      T sum[4 * Units] = {};
+      auto const row = [&](std::size_t i) { return i / Units * hidden + j + i % Units; };
+      for (auto i = std::size_t{0}; i < 4 * Units && bias_ih != nullptr; ++i)
+        sum[i] = one::load(bias_ih + row(i)) + one::load(bias_hh + row(i));
+      detail::add_products<in>(x.data() + r * in, p.weight_ih, row, sum);
+      detail::add_products<recurrent>(h.data() + r * recurrent, p.weight_hh, row, sum);
+      for (auto u = std::size_t{0}; u < Units; ++u) {
+        auto const at = r * hidden + j + u;
+        auto const unit = detail::lstm_unit_forward<T>(
+            {sum[u], sum[Units + u], sum[2 * Units + u], sum[3 * Units + u]}, c_before.data()[at]);
         if (gates.data() != nullptr) {
-          auto* const gate = gates.data() + r * 4 * hidden + j;
+          auto* const gate = gates.data() + r * 4 * hidden + j + u;
           gate[0] = unit.gates.input;
           gate[hidden] = unit.gates.forget;
           gate[2 * hidden] = unit.gates.candidate;
           gate[3 * hidden] = unit.gates.output;
         }
-        c.data()[r * hidden + j] = unit.c;
-        y.data()[r * hidden + j] = unit.h;
+        c.data()[at] = unit.c;
+        y.data()[at] = unit.h;
       }
+    };
+    for (auto r = std::size_t{0}; r < rows; ++r) {
+      auto j = std::size_t{0};
+      for (; j + together <= hidden; j += together)
+        units(std::integral_constant<std::size_t, together>{}, r, j);
+      for (; j < hidden; ++j) units(std::integral_constant<std::size_t, 1>{}, r, j);
     }
   }
 };

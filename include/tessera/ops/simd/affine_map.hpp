@@ -90,17 +90,7 @@ template <> struct kernel<detail::affine_map_parameters_fn, simd> {
     if (dweight != nullptr)
       tile::multiply<T>(
           {out, in, rows, dy.data(), 1, out, x.data(), in, dweight, in, tile::start::c, nullptr});
-    if (dbias != nullptr) add_rows<T>(rows, out, dy.data(), dbias);
-  }
-
- private:
-  template <class T>
-  static void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sum) {
-    for_each_vector<T>(columns, [&](auto lanes, std::size_t i) TESSERA_INLINE {
-      auto total = lanes.load(sum + i);
-      for (auto r = std::size_t{0}; r < rows; ++r) total = total + lanes.load(d + r * columns + i);
-      lanes.store(sum + i, total);
-    });
+    if (dbias != nullptr) tile::add_rows<T>(rows, out, dy.data(), dbias);
   }
 };
 

@@ -34,7 +34,7 @@ template <> struct kernel<detail::attention_fn, simd> {
         auto const sum = softmax(memory.p + r * padded, head.seen(first + r), keys, head.scale);
         if (log_sum != nullptr) log_sum[(first + r) * head.sum] = sum;
       }
-      tile::multiply<T>({rows, head.width, keys, memory.p, padded, 1, head.v, head.row,
+      tile::multiply<T>({rows, head.width, keys, memory.p, padded, 1, head.v, head.kv_row,
                          y + first * head.out, head.out, tile::start::zero, nullptr});
     }
   }
@@ -44,9 +44,9 @@ template <> struct kernel<detail::attention_fn, simd> {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
     transpose_rows(head, head.k, memory.k, padded);
     transpose_rows(head, head.v, memory.v, padded);
-    for (auto j = std::size_t{0}; j < head.keys; ++j)
+    for (auto j = std::size_t{0}; not s.adds && j < head.keys; ++j)
       for (auto d = std::size_t{0}; d < head.width; ++d)
-        s.dk[j * head.row + d] = s.dv[j * head.row + d] = T{0};
+        s.dk[j * head.kv_row + d] = s.dv[j * head.kv_row + d] = T{0};
     for (auto first = std::size_t{0}; first < head.queries; first += block) {
       auto const rows = head.queries - first < block ? head.queries - first : block;
       auto const keys = head.seen(first + rows - 1);
@@ -62,13 +62,13 @@ template <> struct kernel<detail::attention_fn, simd> {
         slopes(memory.p + r * padded, memory.dp + r * padded, head.seen(first + r), keys,
                head.scale, s.log_sum[(first + r) * head.sum], inner);
       }
-      auto const* const q = head.q + first * head.row;
-      tile::multiply<T>({rows, head.width, keys, memory.dp, padded, 1, head.k, head.row,
-                         s.dq + first * head.row, head.row, tile::start::zero, nullptr});
-      tile::multiply<T>({keys, head.width, rows, memory.dp, 1, padded, q, head.row, s.dk, head.row,
-                         tile::start::c, nullptr});
-      tile::multiply<T>({keys, head.width, rows, memory.p, 1, padded, dy, head.out, s.dv, head.row,
-                         tile::start::c, nullptr});
+      auto const* const q = head.q + first * head.q_row;
+      tile::multiply<T>({rows, head.width, keys, memory.dp, padded, 1, head.k, head.kv_row,
+                         s.dq + first * head.q_row, head.q_row, tile::start::zero, nullptr});
+      tile::multiply<T>({keys, head.width, rows, memory.dp, 1, padded, q, head.q_row, s.dk,
+                         head.kv_row, tile::start::c, nullptr});
+      tile::multiply<T>({keys, head.width, rows, memory.p, 1, padded, dy, head.out, s.dv,
+                         head.kv_row, tile::start::c, nullptr});
     }
   }
 
@@ -78,13 +78,13 @@ template <> struct kernel<detail::attention_fn, simd> {
                              std::size_t padded) {
     for (auto j = std::size_t{0}; j < head.keys; ++j)
       for (auto d = std::size_t{0}; d < head.width; ++d)
-        to[d * padded + j] = from[j * head.row + d];
+        to[d * padded + j] = from[j * head.kv_row + d];
   }
   template <class T>
   static void scores(detail::attention_head<T> const& head, std::size_t first, std::size_t rows,
                      std::size_t keys, T const* k, T* p, std::size_t padded) {
-    tile::multiply<T>({rows, keys, head.width, head.q + first * head.row, head.row, 1, k, padded, p,
-                       padded, tile::start::zero, nullptr});
+    tile::multiply<T>({rows, keys, head.width, head.q + first * head.q_row, head.q_row, 1, k,
+                       padded, p, padded, tile::start::zero, nullptr});
   }
   /// Scores to probabilities, zero beyond what the query sees; returns the logarithm of the sum.
   template <class T> static auto softmax(T* p, std::size_t seen, std::size_t keys, T scale) -> T {

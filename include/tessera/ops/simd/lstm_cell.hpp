@@ -50,19 +50,17 @@ template <class T, std::size_t Rows, bool Partial>
   using V = lane::pack<T>;
   constexpr auto distance = tile::panel<T> / 4;  // of two gates
   V sum[Rows][4];
-  tile::unrolled<Rows>([&](auto r) TESSERA_INLINE {
-    tile::unrolled<4>([&](auto g) TESSERA_INLINE { sum[r][g] = lane::load(panel + g * distance); });
+  unrolled<Rows>([&](auto r) TESSERA_INLINE {
+    unrolled<4>([&](auto g) TESSERA_INLINE { sum[r][g] = lane::load(panel + g * distance); });
   });
   auto const add = [&](T const* a, std::size_t depth) TESSERA_INLINE {
     for (auto k = std::size_t{0}; k < depth; ++k) {
       panel += tile::panel<T>;
       V gates[4];
-      tile::unrolled<4>([&](auto g)
-                            TESSERA_INLINE { gates[g] = lane::load(panel + g * distance); });
-      tile::unrolled<Rows>([&](auto r) TESSERA_INLINE {
+      unrolled<4>([&](auto g) TESSERA_INLINE { gates[g] = lane::load(panel + g * distance); });
+      unrolled<Rows>([&](auto r) TESSERA_INLINE {
         auto const value = V(a[r * depth + k]);
-        tile::unrolled<4>([&](auto g)
-                              TESSERA_INLINE { sum[r][g] = fma(value, gates[g], sum[r][g]); });
+        unrolled<4>([&](auto g) TESSERA_INLINE { sum[r][g] = fma(value, gates[g], sum[r][g]); });
       });
     }
   };
@@ -81,7 +79,7 @@ template <class T, std::size_t Rows, bool Partial>
     else
       lane::store(to, v);
   };
-  tile::unrolled<Rows>([&](auto r) TESSERA_INLINE {
+  unrolled<Rows>([&](auto r) TESSERA_INLINE {
     lstm_finish(m, hidden, row + r, unit, sum[r][0], sum[r][1], sum[r][2], sum[r][3], load, store);
   });
 }

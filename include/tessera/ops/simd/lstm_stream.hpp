@@ -55,8 +55,8 @@ void lstm_sums(lstm_rows_memory<T> const& w, T const* x, T const* h, std::size_t
   constexpr auto width = lane::pack<T>::width;
   T sum[4][Units];
   auto const each = [&](auto const& f) TESSERA_INLINE {
-    tile::unrolled<4>([&](auto g) TESSERA_INLINE {
-      tile::unrolled<Units>([&](auto u) TESSERA_INLINE { f(g, u, g * w.hidden + unit + u); });
+    unrolled<4>([&](auto g) TESSERA_INLINE {
+      unrolled<Units>([&](auto u) TESSERA_INLINE { f(g, u, g * w.hidden + unit + u); });
     });
   };
   each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
@@ -121,8 +121,8 @@ template <class T, std::size_t Vectors, bool Partial>
       lane::store(to, v);
   };
   V sum[4][Vectors];
-  tile::unrolled<4>([&](auto g) TESSERA_INLINE {
-    tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+  unrolled<4>([&](auto g) TESSERA_INLINE {
+    unrolled<Vectors>([&](auto v) TESSERA_INLINE {
       auto const at = g * hidden + unit + v * width;
       sum[g][v] = w.bias_ih == nullptr ? V(T{0}) : load(w.bias_ih + at) + load(w.bias_hh + at);
     });
@@ -130,8 +130,8 @@ template <class T, std::size_t Vectors, bool Partial>
   auto const add = [&](T const* a, T const* column, std::size_t depth) TESSERA_INLINE {
     for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
       auto const value = V(a[k]);
-      tile::unrolled<4>([&](auto g) TESSERA_INLINE {
-        tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+      unrolled<4>([&](auto g) TESSERA_INLINE {
+        unrolled<Vectors>([&](auto v) TESSERA_INLINE {
           sum[g][v] = fma(value, load(column + g * hidden + v * width), sum[g][v]);
         });
       });
@@ -139,7 +139,7 @@ template <class T, std::size_t Vectors, bool Partial>
   };
   add(m.x + row * in, w.weight_ih + unit, in);
   add(m.h + row * recurrent, w.weight_hh + unit, recurrent);
-  tile::unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+  unrolled<Vectors>([&](auto v) TESSERA_INLINE {
     lstm_finish(m, hidden, row, unit + v * width, sum[0][v], sum[1][v], sum[2][v], sum[3][v], load,
                 store);
   });

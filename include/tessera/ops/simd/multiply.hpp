@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/lanes.hpp>
+#include <tessera/core/unrolled.hpp>
 
 #include <cstddef>
 
@@ -41,12 +42,6 @@ inline constexpr std::size_t rows = 6;
 /// The elements of a panel of packed columns: four vectors of 64 bytes, whatever the target's
 /// vectors are, so that what is packed does not depend on -march.
 template <class T> inline constexpr std::size_t panel = 256 / sizeof(T);
-
-template <std::size_t N, class F> TESSERA_INLINE constexpr void unrolled(F&& f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) TESSERA_INLINE {
-    (f(std::integral_constant<std::size_t, I>{}), ...);
-  }(std::make_index_sequence<N>{});
-}
 
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
 template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
@@ -110,6 +105,15 @@ template <class T> void multiply(product<T> const& p) {
       columns_of<T, 2, false>(p, column, width), column += 2 * width;
   if (column + width <= p.columns) columns_of<T, 1, false>(p, column, width), column += width;
   if (column < p.columns) columns_of<T, 1, true>(p, column, p.columns - column);
+}
+
+/// sum += the rows of d, ascending.
+template <class T> void add_rows(std::size_t count, std::size_t columns, T const* d, T* sum) {
+  for_each_vector<T>(columns, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+    auto total = lanes.load(sum + i);
+    for (auto r = std::size_t{0}; r < count; ++r) total = total + lanes.load(d + r * columns + i);
+    lanes.store(sum + i, total);
+  });
 }
 
 }  // namespace tessera::tile

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/constant.hpp>
+#include <tessera/core/file.hpp>
+
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace tessera {
+
+/// Writes parameters as a C++ header: a table of numbers, exact in binary, and the signature of the
+/// model, for constant_parameters<Model, space::signature>(space::values).
+///
+/// Cost    about 20 bytes of text for each number
+/// Errors  std::invalid_argument where `space` is no name of a namespace; file_error where the
+///         header cannot be written
+template <class P>
+void write_header(std::filesystem::path const& path, std::string const& space, P const& p) {
+  auto const letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  auto good = not space.empty() && letter(space[0]);
+  for (auto const c : space) good = good && (letter(c) || (c >= '0' && c <= '9'));
+  if (not good)
+    throw std::invalid_argument("write_header: expected the name of a namespace, got '" + space +
+                                "'");
+  auto numbers = std::size_t{0};
+  auto body = std::string{};
+  for_each_parameter(
+      [&](name const& where, auto const& w) {
+        using S = shape_of<decltype(w)>;
+        static_assert(std::same_as<scalar_of<decltype(w)>, float>, "write_header: floats");
+        body += "    // " + std::string{where.c_str()} + " (";
+        for (auto a = std::size_t{0}; a < S::rank; ++a)
+          body += (a > 0 ? ", " : "") + std::to_string(bound_of(S::extents[a]));
+        body += ")";
+        for (auto i = std::size_t{0}; i < S::capacity; ++i) {
+          char text[40];
+          std::snprintf(text, sizeof text, "%s%aF,", i % 6 == 0 ? "\n    " : " ",
+                        static_cast<double>(w.data()[i]));
+          body += text;
+        }
+        body += "\n";
+        numbers += S::capacity;
+      },
+      p);
+  char signature[20];
+  std::snprintf(signature, sizeof signature, "0x%016" PRIx64, signature_of(p));
+  write_file(path,
+             "// Written by tessera::write_header.\n#pragma once\n\n#include <cstdint>\n\n"
+             "namespace " +
+                 space + " {\n\ninline constexpr std::uint64_t signature = " + signature +
+                 ";\ninline constexpr float values[" + std::to_string(numbers) + "] = {\n" + body +
+                 "};\n\n}  // namespace " + space + "\n");
+}
+
+}  // namespace tessera

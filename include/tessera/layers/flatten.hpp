@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/contract.hpp>
+#include <tessera/tensor/assign.hpp>
+
+namespace tessera {
+
+/// All axes after the first as one: torch.nn.Flatten, for channels last.
+///
+/// Shapes  x (batch, ...) -> y (batch, product of the others)
+/// Cost    a copy
+struct flatten {
+  template <class Storage> struct parameters {};
+  template <class S>
+  using output_shape =
+      shape<S::extents[0], static_cast<extent>(S::capacity / bound_of(S::extents[0]))>;
+  static constexpr auto backward_reads = reads::neither;
+
+  static constexpr void forward(auto const&, auto x, auto y, auto) {
+    assign(y, seen_as<shape_of<decltype(y)>>(x));
+  }
+  static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
+    if (dx.has_memory()) assign(seen_as<shape_of<decltype(dy)>>(dx), dy);
+  }
+
+ private:
+  template <class S> [[nodiscard]] static constexpr auto seen_as(auto x) {
+    using V = view<typename decltype(x)::scalar_type, S, backend_of<decltype(x)>>;
+    return V{x.data(), x.actual.template as<S>()};
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/contract.hpp>
+#include <tessera/ops/group_norm.hpp>
+
+namespace tessera {
+
+/// What torch.nn.GroupNorm leaves to choose; epsilon in units of 1e-12.
+struct group_norm_options {
+  std::uint64_t epsilon_1e12 = 10'000'000;
+  bool affine = true;
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) · weight + bias, where mean and variance are those of
+/// one image and one group of its channels.
+///
+/// Shapes  x (batch, ..., Channels) -> the same; parameters: weight and bias (Channels)
+/// Cost    three passes forward, four backward; the tape has two numbers for each image and group
+/// Errors  an input whose last extent is not Channels: tests/fail/group_norm_wrong_input.cpp
+/// Source  torch.nn.GroupNorm; reference values: tests/reference/group_norm.py
+template <std::size_t Groups, std::size_t Channels, group_norm_options Options = {}>
+struct group_norm {
+  static_assert(Groups > 0 && Channels % Groups == 0,
+                "group_norm: groups must divide the channels");
+
+  template <class Storage> struct parameters {
+    [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Channels>, 0> weight;
+    [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Channels>, 1> bias;
+    TESSERA_PARAMETERS(weight, bias)
+  };
+  template <class X> struct statistics {
+    using numbers = reshaped<X, shape<static_cast<extent>(first_of<shape_of<X>>), Groups>>;
+    numbers mean;
+    numbers scale;
+  };
+  template <class X> using tape = statistics<X>;
+  template <class X, mode M> struct scratch {
+    [[no_unique_address]] detail::member_if<M != mode::training, statistics<X>> of_images;
+    reshaped<X, shape<2 * Channels>> sums;
+  };
+  template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Channels>;
+  static constexpr auto backward_reads = reads::input;
+
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    using T = scalar_of<decltype(x)>;
+    auto& kept = [&]() -> auto& {
+      if constexpr (decltype(m)::training)
+        return m.tape;
+      else
+        return m.scratch.of_images;
+    }();
+    constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
+    kernel<detail::group_norm_fn, backend_of<decltype(x)>>::template forward<T>(
+        geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
+        epsilon, y.data(), kept.mean.data(), kept.scale.data(), m.scratch.sums.data());
+  }
+  static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
+                                 auto m) {
+    using T = scalar_of<decltype(x)>;
+    kernel<detail::group_norm_fn, backend_of<decltype(x)>>::template backward<T>(
+        geometry(x), x.data(), data_or_null<T const>(p.weight), m.tape.mean.data(),
+        m.tape.scale.data(), dy.data(),
+        {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
+        m.scratch.sums.data());
+  }
+  static constexpr void initialize(auto& p, auto&) {
+    if constexpr (Options.affine) p.weight = scalar_of<decltype(p.weight)>{1};
+  }
+
+ private:
+  [[nodiscard]] static constexpr auto geometry(auto x) -> detail::group_norm_geometry {
+    auto const batch = x.template extent_of<0>();
+    return {batch, batch == 0 ? 0 : x.size() / (batch * Channels), Channels, Groups};
+  }
+};
+
+}  // namespace tessera

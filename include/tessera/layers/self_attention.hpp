@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/contract.hpp>
+#include <tessera/core/contract.hpp>
+#include <tessera/layers/linear.hpp>
+#include <tessera/ops/affine_map.hpp>
+#include <tessera/ops/attention.hpp>
+#include <tessera/ops/rotary.hpp>
+#include <tessera/tensor/assign.hpp>
+
+#include <array>
+
+namespace tessera {
+
+/// What a self-attention with separate projections may choose.
+struct self_attention_options {
+  std::size_t heads = 1;
+  std::size_t kv_heads = 0;  ///< heads of keys and values, which groups of queries share; 0: heads
+  std::size_t head_width = 0;  ///< 0: Features / heads
+  bool causal = false;         ///< a sample sees itself and the ones before
+  std::size_t context = 0;     ///< causal: the samples that the cache holds; 0: none, and no step
+  double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
+  bool bias = true;            ///< of queries, keys and values
+  bool out_bias = true;
+  bool batch_first = false;  ///< x (batch, time..., Features): all axes between are time
+};
+
+/// Names of the four projections: those of Llama, and those of diffusers.
+struct llama_projections {
+  static constexpr auto query = "q_proj";
+  static constexpr auto key = "k_proj";
+  static constexpr auto value = "v_proj";
+  static constexpr auto out = "o_proj";
+};
+struct diffusers_projections {
+  static constexpr auto query = "to_q";
+  static constexpr auto key = "to_k";
+  static constexpr auto value = "to_v";
+  static constexpr auto out = "to_out.0";
+};
+
+/// Self-attention with separate projections: multi-head, grouped-query, rotary, with a cache.
+///
+/// Shapes  x (time, ..., Features) -> the same; parameters: q_proj, o_proj (Features <->
+///         heads·head_width), k_proj, v_proj (Features -> kv_heads·head_width)
+/// State   with a context: keys and values of the samples before, and their number, in inference
+/// and
+///         streaming; a training step sees its own samples only
+/// Cost    time·batch·(projections + 2·heads·head_width·time) multiply-adds, the second part halved
+///         where causal; the tape has no matrix of scores
+/// Errors  another last extent: tests/fail/self_attention_wrong_input.cpp; more samples than the
+///         context holds break the contract
+/// Source  Ainslie et al., GQA, 2023; Su et al., RoFormer, 2021, with Llama's pairs (i, i + width /
+///         2); reference values: tests/reference/self_attention.py
+template <std::size_t Features, self_attention_options Options = {},
+          class Names = llama_projections>
+struct self_attention {
+  static constexpr auto heads = Options.heads;
+  static constexpr auto kv_heads = Options.kv_heads == 0 ? heads : Options.kv_heads;
+  static constexpr auto width = Options.head_width == 0 ? Features / heads : Options.head_width;
+  static_assert(Options.head_width > 0 || Features % heads == 0,
+                "self_attention: heads must divide the features");
+  static_assert(heads % kv_heads == 0, "self_attention: kv_heads must divide the heads");
+  static_assert(Options.context == 0 || (Options.causal && not Options.batch_first),
+                "self_attention: only a causal one, time first, has a cache");
+  static constexpr bool turns = Options.rotary_base > 0;
+  static_assert(not turns || (width % 2 == 0 && not Options.batch_first),
+                "self_attention: rotary positions need an even width, time first");
+  static constexpr auto q_width = heads * width;
+  static constexpr auto kv_width = kv_heads * width;
+  static constexpr bool caches = Options.context > 0;
+
+  using to_query = linear<Features, q_width, linear_options{.bias = Options.bias}>;
+  using to_key = linear<Features, kv_width, linear_options{.bias = Options.bias}>;
+  using to_out = linear<q_width, Features, linear_options{.bias = Options.out_bias}>;
+
+  template <class Storage> struct parameters {
+    parameters_of<to_query, Storage> query;
+    parameters_of<to_key, Storage> key;
+    parameters_of<to_key, Storage> value;
+    parameters_of<to_out, Storage> out;
+    template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
+      f(name(Names::query), p.query...);
+      f(name(Names::key), p.key...);
+      f(name(Names::value), p.value...);
+      f(name(Names::out), p.out...);
+    }
+  };
+
+  /// The samples of a call, at the bound.
+  template <class S> [[nodiscard]] static constexpr auto most_times() -> std::size_t {
+    if (Options.batch_first) return S::capacity / bound_of(S::extents[0]) / Features;
+    return bound_of(S::extents[0]);
+  }
+
+  // -- memory
+  template <class X> struct projected {
+    resized<X, q_width> query;
+    resized<X, kv_width> key;
+    resized<X, kv_width> value;
+    resized<X, q_width> mixed;
+  };
+  template <class Lanes> struct cache {
+    using rows =
+        resized<reshaped<Lanes, with_axis<shape_of<Lanes>, 0,
+                                          static_cast<extent>(caches ? Options.context : 1)>>,
+                kv_width>;
+    rows keys;
+    rows values;
+    std::size_t length;  ///< of what the lanes have seen
+  };
+  static constexpr bool stateful = caches;
+  template <class X, mode M> struct cache_in {
+    using type = cache<sample_of<X>>;
+  };
+  template <class X> struct cache_in<X, mode::streaming> {
+    using type = cache<X>;
+  };
+  template <class X> struct cache_in<X, mode::training> {
+    using type = nothing;
+  };
+  template <class X, mode M> using state_in = typename cache_in<X, M>::type;
+  template <class X> struct tape {
+    projected<X> kept;
+    resized<X, heads> log_sum;
+  };
+  template <class X, mode M>
+  static constexpr std::size_t keys_of = caches && M != mode::training ? Options.context
+                                         : M == mode::streaming        ? 1
+                                                                       : most_times<shape_of<X>>();
+  template <class X, mode M> struct scratch {
+    template <class In, std::size_t Out>
+    using weights = detail::packed_in<M, detail::affine_map_fn::packed<In, Out>>;
+
+    [[no_unique_address]] weights<X, q_width> query;
+    [[no_unique_address]] weights<X, kv_width> key;
+    [[no_unique_address]] weights<resized<X, q_width>, Features> out;
+    projected<X> buffers;  ///< in training, slopes
+    [[no_unique_address]] detail::member_if<M == mode::training, X> input;
+    detail::attention_fn::workspace<X, keys_of<X, M>, width> head;
+  };
+
+  // -- shapes
+  template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Features>;
+  static constexpr auto backward_reads = reads::input;
+  static constexpr bool streams = caches;
+
+  // -- calls
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    if constexpr (decltype(m)::training)
+      run(p, x, y, m, m.tape.kept, sizes_of(x));
+    else
+      run(p, x, y, m, m.scratch.buffers, sizes_of(x));
+  }
+  static constexpr void step(auto const& p, auto x, auto y, auto m) {
+    run(p, x, y, m, m.scratch.buffers, {1, x.size() / Features});
+  }
+  static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
+                                 auto m) {
+    using T = scalar_of<decltype(x)>;
+    auto const s = sizes_of(x);
+    auto const& kept = m.tape.kept;
+    auto& slopes = m.scratch.buffers;
+    auto const dmixed = slopes.mixed.sized_like(x);
+    auto const dq = slopes.query.sized_like(x);
+    auto const dk = slopes.key.sized_like(x);
+    auto const dv = slopes.value.sized_like(x);
+    affine_map_input(p.out.weight, dy, dmixed);
+    affine_map_parameters(as_const(kept.mixed.sized_like(x)), dy, gradient.out.weight.data(),
+                          data_or_null<T>(gradient.out.bias));
+    for_each_head(s, [&](places const& at, std::size_t head) {
+      attention.template backward<backend_of<decltype(x)>, T>(
+          head_at(s, at, 0, s.times, kept.query.data(), kept.key.data(), kept.value.data()),
+          {kept.mixed.data() + at.query, dmixed.data() + at.query, m.tape.log_sum.data() + at.sum,
+           dq.data() + at.query, dk.data() + at.key, dv.data() + at.key,
+           head % (heads / kv_heads) != 0},
+          m.scratch.head);
+    });
+    turn(s, 0, dq, heads, true);
+    turn(s, 0, dk, kv_heads, true);
+    affine_map_parameters(x, as_const(dq), gradient.query.weight.data(),
+                          data_or_null<T>(gradient.query.bias));
+    affine_map_parameters(x, as_const(dk), gradient.key.weight.data(),
+                          data_or_null<T>(gradient.key.bias));
+    affine_map_parameters(x, as_const(dv), gradient.value.weight.data(),
+                          data_or_null<T>(gradient.value.bias));
+    if (not dx.has_memory()) return;
+    auto const part = m.scratch.input.sized_like(x);
+    affine_map_input(p.query.weight, as_const(dq), dx);
+    affine_map_input(p.key.weight, as_const(dk), part);
+    dx += part;
+    affine_map_input(p.value.weight, as_const(dv), part);
+    dx += part;
+  }
+  static constexpr void initialize(auto& p, auto& generator) {
+    to_query::initialize(p.query, generator);
+    to_key::initialize(p.key, generator);
+    to_key::initialize(p.value, generator);
+    to_out::initialize(p.out, generator);
+  }
+  template <class S>
+  static constexpr std::size_t multiply_adds =
+      S::capacity / Features *
+      (2 * Features * (q_width + kv_width) +
+       2 * q_width * most_times<S>() / (Options.causal ? 2 : 1));
+
+ private:
+  struct sizes {
+    std::size_t times;
+    std::size_t lanes;
+    [[nodiscard]] constexpr auto time_distance() const -> std::size_t {
+      return Options.batch_first ? 1 : lanes;
+    }
+    [[nodiscard]] constexpr auto lane_distance() const -> std::size_t {
+      return Options.batch_first ? times : 1;
+    }
+  };
+  /// Where the first sample of a lane has its numbers of one head.
+  struct places {
+    std::size_t query;
+    std::size_t key;
+    std::size_t sum;
+  };
+  [[nodiscard]] static constexpr auto sizes_of(auto x) -> sizes {
+    auto const first = x.template extent_of<0>();
+    auto const others = first == 0 ? 0 : x.size() / Features / first;
+    return Options.batch_first ? sizes{others, first} : sizes{first, others};
+  }
+  template <class T>
+  static constexpr auto frequencies = [] {
+    auto f = std::array<T, width / 2 + 1>{};
+    for (auto i = std::size_t{0}; turns && i < width / 2; ++i)
+      f[i] = static_cast<T>(lane::exp(-lane::log(Options.rotary_base) * 2 * static_cast<double>(i) /
+                                      static_cast<double>(width)));
+    return f;
+  }();
+  static constexpr void turn(sizes s, std::size_t first, auto x, std::size_t vectors, bool back) {
+    using T = scalar_of<decltype(x)>;
+    if constexpr (turns)
+      kernel<detail::rotary_fn, backend_of<decltype(x)>>::template run<width>(
+          {s.times, s.lanes, vectors, s.lanes * vectors * width, vectors * width, first},
+          frequencies<T>.data(), x.data(), back);
+  }
+  /// Calls f(places, head) for every head of every lane; heads that share keys follow one another.
+  static constexpr void for_each_head(sizes s, auto const& f) {
+    for (auto b = std::size_t{0}; b < s.lanes; ++b)
+      for (auto h = std::size_t{0}; h < heads; ++h)
+        f(places{b * s.lane_distance() * q_width + h * width,
+                 b * s.lane_distance() * kv_width + h / (heads / kv_heads) * width,
+                 b * s.lane_distance() * heads + h},
+          h);
+  }
+  template <class T>
+  [[nodiscard]] static constexpr auto head_at(sizes s, places at, std::size_t before,
+                                              std::size_t keys, T const* q, T const* k, T const* v)
+      -> detail::attention_head<T> {
+    auto const distance = s.time_distance();
+    return {s.times,
+            keys,
+            width,
+            distance * q_width,
+            distance * kv_width,
+            distance * q_width,
+            distance * heads,
+            before,
+            Options.causal,
+            T{1} / lane::sqrt(static_cast<T>(width)),
+            q + at.query,
+            k + at.key,
+            v + at.key};
+  }
+  /// Projections, heads, and the projection of what they give; keys and values go to the cache.
+  static constexpr void run(auto const& p, auto x, auto y, auto m, auto& kept, sizes s) {
+    using T = scalar_of<decltype(x)>;
+    using B = backend_of<decltype(x)>;
+    using KV = view_of<resized<decltype(x), kv_width>>;
+    auto const q = kept.query.sized_like(x);
+    auto const mixed = kept.mixed.sized_like(x);
+    auto k = KV{kept.key.data(), x.actual.template as<shape_of<KV>>()};
+    auto v = KV{kept.value.data(), k.actual};
+    auto const* keys = k.data();
+    auto const* values = v.data();
+    auto before = std::size_t{0};
+    if constexpr (requires { m.state.length; }) {
+      before = m.state.length;
+      require(before + s.times <= Options.context, "self_attention: the context is full");
+      auto const row = s.lanes * kv_width;
+      k = KV{m.state.keys.data() + before * row, k.actual};
+      v = KV{m.state.values.data() + before * row, k.actual};
+      keys = m.state.keys.data();
+      values = m.state.values.data();
+      m.state.length = before + s.times;
+    }
+    project<B>(x, p.query, q, m.scratch.query);
+    project<B>(x, p.key, k, m.scratch.key);
+    project<B>(x, p.value, v, m.scratch.key);
+    turn(s, before, q, heads, false);
+    turn(s, before, k, kv_heads, false);
+    for_each_head(s, [&](places const& at, std::size_t) {
+      auto* const log_sum = [&]() -> T* {
+        if constexpr (decltype(m)::training)
+          return m.tape.log_sum.data() + at.sum;
+        else
+          return nullptr;
+      }();
+      attention.template forward<B>(
+          head_at(s, at, before, before + s.times, static_cast<T const*>(q.data()), keys, values),
+          mixed.data() + at.query, log_sum, m.scratch.head);
+    });
+    project<B>(as_const(mixed), p.out, y, m.scratch.out);
+  }
+  template <class Backend>
+  static constexpr void project(auto x, auto const& p, auto y, auto& packed) {
+    using T = scalar_of<decltype(x)>;
+    affine_map.template prepare<Backend>(p.weight, packed);
+    affine_map(x, p.weight, data_or_null<T const>(p.bias), y, packed);
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/lane.hpp>
+#include <tessera/core/nothing.hpp>
+#include <tessera/ops/conv2d.hpp>
+
+namespace tessera {
+
+/// Sums over taps and then over channels, ascending, one fma each; what is outside of the image
+/// adds nothing.
+template <> struct kernel<detail::conv2d_fn, reference> {
+  using geometry = detail::conv2d_geometry;
+  template <class T, std::size_t Weights> using packed = nothing;
+
+  template <class T>
+  static constexpr void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y,
+                                auto&) {
+    for (auto i = std::size_t{0}; i < g.batch * g.output.area(); ++i)
+      for (auto o = std::size_t{0}; o < g.out; ++o)
+        y[i * g.out + o] = bias == nullptr ? T{0} : bias[o];
+    for_each_pair(g, [&](std::size_t in, std::size_t out, std::size_t o, std::size_t tap) {
+      for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+        y[out] = lane::fma(x[in + i], weight[g.weight_at(o, i, tap)], y[out]);
+    });
+  }
+  template <class T>
+  static constexpr void input(geometry const& g, T const* weight, T const* dy, T* dx, auto&) {
+    for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
+    for_each_pair(g, [&](std::size_t in, std::size_t out, std::size_t o, std::size_t tap) {
+      for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+        dx[in + i] = lane::fma(dy[out], weight[g.weight_at(o, i, tap)], dx[in + i]);
+    });
+  }
+  template <class T>
+  static constexpr void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias,
+                                   auto&) {
+    for (auto i = std::size_t{0}; dbias != nullptr && i < g.batch * g.output.area(); ++i)
+      for (auto o = std::size_t{0}; o < g.out; ++o) dbias[o] += dy[i * g.out + o];
+    if (dweight == nullptr) return;
+    for_each_pair(g, [&](std::size_t in, std::size_t out, std::size_t o, std::size_t tap) {
+      for (auto i = std::size_t{0}; i < g.group_in(); ++i) {
+        auto& slope = dweight[g.weight_at(o, i, tap)];
+        slope = lane::fma(dy[out], x[in + i], slope);
+      }
+    });
+  }
+
+ private:
+  /// Calls f(place in x of the first channel of the group, place in y, output channel, tap) for all
+  /// that outputs see: taps ascending, then images, rows, columns, channels.
+  static constexpr void for_each_pair(geometry const& g, auto const& f) {
+    for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
+      for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
+        auto const rows = detail::rows_of_tap(g, k);
+        auto const columns = detail::columns_of_tap(g, l);
+        for (auto b = std::size_t{0}; b < g.batch; ++b)
+          for (auto i = std::size_t{0}; i < rows.count; ++i)
+            for (auto j = std::size_t{0}; j < columns.count; ++j)
+              for (auto o = std::size_t{0}; o < g.out; ++o)
+                f(((b * g.image.height + rows.input + i * g.stride.height) * g.image.width +
+                   columns.input + j * g.stride.width) *
+                          g.in +
+                      o / g.group_out() * g.group_in(),
+                  ((b * g.output.height + rows.first + i) * g.output.width + columns.first + j) *
+                          g.out +
+                      o,
+                  o, k * g.kernel.width + l);
+      }
+    }
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/embedding.hpp>
+
+namespace tessera {
+
+/// Slopes add over the places of x, ascending.
+template <> struct kernel<detail::embedding_fn, reference> {
+  template <class T>
+  static constexpr void forward(std::size_t count, T const* x, std::size_t rows, std::size_t width,
+                                T const* weight, T* y) {
+    for (auto i = std::size_t{0}; i < count; ++i) {
+      auto const* const from = weight + detail::row_of_table(x[i], rows) * width;
+      for (auto k = std::size_t{0}; k < width; ++k) y[i * width + k] = from[k];
+    }
+  }
+  template <class T>
+  static constexpr void parameters(std::size_t count, T const* x, std::size_t rows,
+                                   std::size_t width, T const* dy, T* dweight) {
+    for (auto i = std::size_t{0}; i < count; ++i) {
+      auto* const to = dweight + detail::row_of_table(x[i], rows) * width;
+      for (auto k = std::size_t{0}; k < width; ++k) to[k] += dy[i * width + k];
+    }
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/conv2d.hpp>
+#include <tessera/ops/simd/multiply.hpp>
+
+namespace tessera {
+
+/// A matrix product for every tap, group and row of an image: the pixels of a row are the rows of
+/// the matrix, at the distance of the stride.
+template <> struct kernel<detail::conv2d_fn, simd> {
+  using geometry = detail::conv2d_geometry;
+
+  /// The weights by taps and groups: (group_in, group_out) forward, turned backward.
+  template <class T, std::size_t Weights> struct packed {
+    alignas(storage_alignment) T values[Weights];
+  };
+
+  template <class T>
+  static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y,
+                      auto& memory) {
+    for (auto i = std::size_t{0}; i < g.batch * g.output.area(); ++i)
+      for (auto o = std::size_t{0}; o < g.out; ++o)
+        y[i * g.out + o] = bias == nullptr ? T{0} : bias[o];
+    auto* const w = memory.values;
+    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
+      w[first + i * g.group_out() + o] = weight[at];
+    });
+    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
+      tile::multiply<T>({pixels, g.group_out(), g.group_in(), x + in, g.stride.width * g.in, 1,
+                         w + first, g.group_out(), y + out, g.out, tile::start::c, nullptr});
+    });
+  }
+  template <class T>
+  static void input(geometry const& g, T const* weight, T const* dy, T* dx, auto& memory) {
+    for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
+    auto* const w = memory.values;
+    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
+      w[first + o * g.group_in() + i] = weight[at];
+    });
+    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
+      tile::multiply<T>({pixels, g.group_in(), g.group_out(), dy + out, g.out, 1, w + first,
+                         g.group_in(), dx + in, g.stride.width * g.in, tile::start::c, nullptr});
+    });
+  }
+  template <class T>
+  static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias,
+                         auto& memory) {
+    if (dbias != nullptr) tile::add_rows<T>(g.batch * g.output.area(), g.out, dy, dbias);
+    if (dweight == nullptr) return;
+    auto* const w = memory.values;
+    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
+      w[first + o * g.group_in() + i] = dweight[at];
+    });
+    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
+      tile::multiply<T>({g.group_out(), g.group_in(), pixels, dy + out, 1, g.out, x + in,
+                         g.stride.width * g.in, w + first, g.group_in(), tile::start::c, nullptr});
+    });
+    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
+      dweight[at] = w[first + o * g.group_in() + i];
+    });
+  }
+
+ private:
+  /// Calls f(place in weight, place of the tap and group in the packed ones, output and input
+  /// channel of the group).
+  static void for_each_weight(geometry const& g, auto const& f) {
+    auto const taps = g.kernel.area();
+    for (auto o = std::size_t{0}; o < g.out; ++o)
+      for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+        for (auto tap = std::size_t{0}; tap < taps; ++tap)
+          f(g.weight_at(o, i, tap),
+            (tap * g.groups + o / g.group_out()) * g.group_out() * g.group_in(), o % g.group_out(),
+            i);
+  }
+  /// Calls f(place in x, place in y, pixels, place in the packed weights) for the runs of pixels of
+  /// all rows, a tap after the other.
+  static void for_each_row(geometry const& g, auto const& f) {
+    auto first = std::size_t{0};
+    for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
+      for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
+        auto const rows = detail::rows_of_tap(g, k);
+        auto const columns = detail::columns_of_tap(g, l);
+        for (auto group = std::size_t{0}; group < g.groups; ++group) {
+          for (auto row = std::size_t{0}; row < (columns.count > 0 ? g.batch * rows.count : 0);
+               ++row) {
+            auto const b = row / rows.count;
+            auto const i = row % rows.count;
+            f(((b * g.image.height + rows.input + i * g.stride.height) * g.image.width +
+               columns.input) *
+                      g.in +
+                  group * g.group_in(),
+              ((b * g.output.height + rows.first + i) * g.output.width + columns.first) * g.out +
+                  group * g.group_out(),
+              columns.count, first);
+          }
+          first += g.group_out() * g.group_in();
+        }
+      }
+    }
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/tensor/assign.hpp>
+#include <tessera/tensor/parameters.hpp>
+
+#include <cstdint>
+
+namespace tessera {
+
+/// An exponential moving average of parameters: average += (1 - decay)·(p - average). Early steps
+/// use the smaller decay (1 + step) / (10 + step), so that the start is soon forgotten.
+///
+/// Cost    one pass; no heap
+/// Source  Ho et al., Denoising diffusion probabilistic models, 2020; the warm-up as in
+/// TensorFlow's
+///         ExponentialMovingAverage(num_updates)
+struct exponential_average {
+  double decay = 0.999;
+
+  [[nodiscard]] constexpr auto decay_at(std::uint64_t step) const -> double {
+    auto const early = (1 + static_cast<double>(step)) / (10 + static_cast<double>(step));
+    return early < decay ? early : decay;
+  }
+  template <class P> constexpr void update(P& average, P const& p, std::uint64_t step) const {
+    auto const share = 1 - decay_at(step);
+    for_each_parameter(
+        [&](name const&, auto& a, auto const& w) {
+          a += (w - a) * static_cast<scalar_of<decltype(a)>>(share);
+        },
+        average, p);
+  }
+};
+
+}  // namespace tessera

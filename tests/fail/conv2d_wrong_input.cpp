@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// EXPECT: expected<tessera::shape<3, 6, 6, 5>
+// EXPECT: got<tessera::shape<3, 6, 6, 4>
+// LINES: 8
+#include <tessera/tessera.hpp>
+
+using namespace tessera;
+using X = tensor<float, shape<3, 6, 6, 4>>;
+
+auto main() -> int {
+  static inference<conv2d<4, 8, 3>, X> good;
+  (void)good;
+#ifdef TESSERA_MUST_FAIL
+  static inference<conv2d<5, 8, 3>, X> bad;
+  (void)bad;
+#endif
+}
