@@ -25,7 +25,6 @@ auto main() -> int {
 
   auto const trainer =
       std::make_unique<training<model, heard, adam>>();  // one allocation, the last
-  *trainer = {};
   auto generator = torch_generator(1);
   model::initialize(trainer->parameters, generator);
   for (auto step = 1; step <= 500; ++step) {

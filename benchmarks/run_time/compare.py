@@ -9,6 +9,7 @@ Needs torch, onnx and onnxruntime from PyPI. An idle machine, please.
 """
 import json
 import os
+import pathlib
 import statistics
 import subprocess
 import sys
@@ -20,6 +21,10 @@ import onnx
 import onnxruntime
 import torch
 from onnx import TensorProto, helper
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests" / "reference"))
+from gpt_module import GPT
+from unet_module import UNet
 
 ROUNDS = 5
 CORE = sorted(os.sched_getaffinity(0))[-1]
@@ -131,6 +136,78 @@ def torch_expression(n, function):
     return call
 
 
+def torch_both_ways(model, *shape):
+    x = torch.randn(shape).requires_grad_(True)
+    dy = torch.randn_like(model(x))
+
+    def call():
+        model.zero_grad()
+        x.grad = None
+        model(x).backward(dy)
+    return call
+
+
+def fastest(*candidates):
+    """The candidate that takes the least time: torch in the better of its memory formats."""
+    return min(candidates, key=measure)
+
+
+class Heads(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = torch.nn.MultiheadAttention(256, 8)
+
+    def forward(self, x):
+        return self.heads(x, x, x, need_weights=False)[0]
+
+
+def torch_convolution(memory_format):
+    model = torch.nn.Sequential(torch.nn.Conv2d(64, 64, 3, padding=1), torch.nn.GroupNorm(8, 64),
+                                torch.nn.SiLU()).to(memory_format=memory_format)
+    x = torch.randn(8, 64, 32, 32).contiguous(memory_format=memory_format).requires_grad_(True)
+    dy = torch.randn(8, 64, 32, 32).contiguous(memory_format=memory_format)
+
+    def call():
+        model.zero_grad()
+        x.grad = None
+        model(x).backward(dy)
+    return call
+
+
+def torch_unet_step(memory_format):
+    model = UNet(1, 1, (32, 64), 1, 1, 16, 8, 11).to(memory_format=memory_format)
+    optimizer = torch.optim.Adam(model.parameters())
+    x, y = (torch.randn(64, 1, 8, 8).contiguous(memory_format=memory_format) for _ in range(2))
+    c = torch.stack([torch.randint(200, (64,)), torch.randint(11, (64,))], 1).float()
+
+    def step():
+        optimizer.zero_grad()
+        torch.nn.functional.mse_loss(model(x, c), y).backward()
+        optimizer.step()
+    return step
+
+
+def torch_gpt_step():
+    model = GPT(128, 128, 4, 4, 4)
+    optimizer = torch.optim.AdamW(model.parameters())
+    x, y = torch.randint(128, (128, 16)), torch.randint(128, (128 * 16,))
+
+    def step():
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(x).reshape(-1, 128), y).backward()
+        optimizer.step()
+    return step
+
+
+def unet_operations():
+    """Three times the multiply-adds of the forward pass of torch's network, counted by torch."""
+    from torch.utils.flop_counter import FlopCounterMode
+    model = UNet(1, 1, (32, 64), 1, 1, 16, 8, 11)
+    with FlopCounterMode(display=False) as counted, torch.no_grad():
+        model(torch.zeros(64, 1, 8, 8), torch.zeros(64, 2))
+    return 3 * counted.get_total_flops()
+
+
 def train_operations(steps, batch, inputs, hidden, layers):
     """Forward, derivative by the weights, derivative by the input but the first."""
     total = 0
@@ -149,6 +226,18 @@ for t, b, i, h, l in ((50, 32, 1, 64, 1), (100, 32, 1, 128, 1), (100, 32, 5, 128
     CASES[f"train/T{t}_B{b}_I{i}_H{h}" + (f"x{l}" if l > 1 else "")] = dict(
         torch=lambda a=(t, b, i, h, l): torch_train(*a),
         operations=train_operations(t, b, i, h, l), bytes=0)
+FORMATS = torch.contiguous_format, torch.channels_last
+CASES["attention/B8_T128_D256_H8"] = dict(
+    torch=lambda: torch_both_ways(Heads(), 128, 8, 256),
+    operations=3 * 2 * (4 * 8 * 128 * 256 * 256 + 2 * 8 * 128 * 128 * 256), bytes=0)
+CASES["conv2d/B8_C64_32x32"] = dict(
+    torch=lambda: fastest(*map(torch_convolution, FORMATS)),
+    operations=3 * 2 * 8 * 32 * 32 * 64 * 64 * 9, bytes=0)
+CASES["unet_step/B64_8x8_C32_C64"] = dict(
+    torch=lambda: fastest(*map(torch_unet_step, FORMATS)), operations=unet_operations(), bytes=0)
+CASES["gpt_step/B16_T128_D128_x4"] = dict(  # half of the scores are never needed
+    torch=torch_gpt_step, operations=3 * 2 * 2048 * (4 * (12 * 128 * 128 + 128 * 128) + 128 * 128),
+    bytes=0)
 for label, n in (("16K", 16384), ("4M", 4194304)):
     CASES[f"chain/{label}"] = dict(
         torch=lambda n=n: torch_expression(n, lambda a, b, c: (a * b + c) * 0.5 -
@@ -185,7 +274,7 @@ def main(program, *wanted):
         read = tessera(program, f"read/{min(block, 1 << 26)}")["bytes_per_second"]
         bounds = {"peak": case["operations"] / rate, "read": case["bytes"] / read}
         which = max(bounds, key=bounds.get)
-        ratio = {peer: f"{median[peer] / median['tessera']:.1f}" for peer in peers}
+        ratio = {peer: f"{median[peer] / median['tessera']:.2f}" for peer in peers}
         print(f"{name:26} {median['tessera'] * 1e6:8.2f}us {bounds[which] * 1e6:8.2f}us {which:>5} "
               f"{median['tessera'] / bounds[which]:8.2f} {ratio.get('torch', '-'):>8} "
               f"{ratio.get('onnx', '-'):>8}", flush=True)

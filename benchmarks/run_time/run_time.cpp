@@ -31,7 +31,7 @@ void peak(State& state) {
   benchmark::DoNotOptimize(term);
   for (auto _ : state) {
     for (auto i = 0; i < 100; ++i)
-      tile::unrolled<sums>([&](auto k) TESSERA_INLINE { sum[k] = fma(sum[k], factor, term); });
+      unrolled<sums>([&](auto k) TESSERA_INLINE { sum[k] = fma(sum[k], factor, term); });
     for (auto& s : sum) benchmark::DoNotOptimize(s);
   }
   state.SetItemsProcessed(state.iterations() * 100 * sums * V::width * 2);
@@ -48,8 +48,8 @@ void read(State& state) {
     V sum[8];
     for (auto& s : sum) s = V(0.0F);
     for (auto i = std::size_t{0}; i + 8 * V::width <= n; i += 8 * V::width)
-      tile::unrolled<8>([&](auto k)
-                            TESSERA_INLINE { sum[k] = sum[k] + lane::load(p + i + k * V::width); });
+      unrolled<8>([&](auto k)
+                      TESSERA_INLINE { sum[k] = sum[k] + lane::load(p + i + k * V::width); });
     for (auto& s : sum) benchmark::DoNotOptimize(s);
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));

@@ -2,6 +2,8 @@
 #include <tessera/core/file.hpp>
 #include <tessera/io/parameters.hpp>
 #include <tessera/optim/averaging.hpp>
+#include <tessera/optim/clipping.hpp>
+#include <tessera/optim/schedule.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/train/interrupt.hpp>
 
@@ -95,6 +97,7 @@ void train_denoiser(settings const& s, split_data const& data) {
   auto c = conditions{};
   auto labels = std::vector<std::int32_t>{};
   auto log = std::string{"epoch,loss\n"};
+  auto const schedule = cosine_lr{.period = s.epochs * batches_of(data.train)};
   auto const averaging = exponential_average{.decay = 0.995};
   auto const ctrl_c = interrupt_guard{};
   auto step = std::uint64_t{0};
@@ -112,13 +115,10 @@ void train_denoiser(settings const& s, split_data const& data) {
             static_cast<float>(dropped ? classes : static_cast<std::size_t>(labels[i]));
         diffusion.add_noise(t, image->sized(n)[i], noise->sized(n)[i], x->sized(n)[i]);
       }
-      auto const progress =
-          static_cast<double>(step) / static_cast<double>(s.epochs * batches_of(data.train));
-      auto const rate = s.rate * 0.5 * (1 + std::cos(3.14159265358979 * progress));
       auto const loss = learner->differentiate(0, x->sized(n), as_const(noise->sized(n)), mse{},
                                                n * size * size, given(c.sized(n)));
       clip_norm(learner->gradient(), 1.0);
-      learner->update(adam{.rate = rate});
+      learner->update(adam{.rate = schedule.rate(s.rate, step)});
       averaging.update(*average, learner->parameters, step);
       total += static_cast<double>(loss);
     }

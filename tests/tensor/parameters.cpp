@@ -18,6 +18,11 @@ template <class Storage> struct nested {
   [[no_unique_address]] absent<0> nowhere;
   TESSERA_PARAMETERS(first, each, rest, nowhere)
 };
+struct whole_block {
+  hana::tuple<nothing, pair_of<owned<float>>, pair_of<owned<float>>> layers;
+  using parts = decltype(layers);
+  static void visit(auto const& f, auto&... p) { f("layers", p.layers...); }
+};
 static_assert(std::is_aggregate_v<pair_of<owned<float>>>);
 static_assert(std::is_trivially_copyable_v<nested<owned<float>>>);
 static_assert(detail::numbers_in<pair_of<counted>>() == 8);
@@ -42,6 +47,45 @@ TEST_CASE("parameters: visited in order, by path, with others alongside") {
                                           "rest.0.weight", "rest.0.bias"});
   CHECK(total == 32);
   CHECK(p.each[1].weight.values[0] == 5);
+}
+TEST_CASE("parameters: all numbers as one block, or tensor by tensor") {
+  static_assert(owns_parameters<whole_block> && owns_parameters<nested<owned<float>>>);
+  static_assert(not owns_parameters<nested<viewed<float>>> && not owns_parameters<nothing>);
+  static_assert(
+      std::same_as<
+          backend_of<decltype(numbers_of(std::declval<pair_of<owned<double, reference>>&>()))>,
+          reference>);
+  auto p = whole_block{};
+  auto const q = [] {
+    auto result = whole_block{};
+    result.layers[hana::size_c<1>].weight.values[3] = 5;
+    result.layers[hana::size_c<2>].bias.values[1] = 7;
+    return result;
+  }();
+  auto calls = 0;
+  for_numbers(
+      [&](auto to, auto from) {
+        ++calls;
+        CHECK(to.size() * sizeof(float) == sizeof(p));
+        to += from * 2.0F;
+      },
+      p, q);
+  CHECK(calls == 1);
+  CHECK(p.layers[hana::size_c<1>].weight.values[3] == 10);
+  CHECK(p.layers[hana::size_c<2>].bias.values[1] == 14);
+
+  auto owned_numbers = pair_of<owned<float>>{};
+  auto views = pair_of<viewed<float>>{view_of<decltype(owned_numbers.weight)>(owned_numbers.weight),
+                                      view_of<decltype(owned_numbers.bias)>(owned_numbers.bias)};
+  auto sizes = std::vector<std::size_t>{};
+  for_numbers(
+      [&](auto to) {
+        sizes.push_back(to.size());
+        to += 1.0F;
+      },
+      views);
+  CHECK(sizes == std::vector<std::size_t>{6, 2});
+  CHECK(owned_numbers.weight.values[5] == 1);
 }
 TEST_CASE("parameters: one that is absent has no memory") {
   auto a = absent<0>{};

@@ -16,6 +16,7 @@ template <fixed_name Name, class Layer> struct named : as_layer<Layer> {
   static constexpr auto own_name = Name;
 
   template <class Storage> struct parameters {
+    using parts = parameters_of<inner, Storage>;
     static constexpr auto own_name = Name;
     [[no_unique_address]] parameters_of<inner, Storage> layer;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/compose/memory.hpp>
+#include <tessera/core/clear.hpp>
 
 /// Objects that own what a model needs: plain types with a size, for a static variable, an arena or
 /// one aligned allocation. The parameters are elsewhere: in flash, shared, or being trained.
@@ -29,7 +30,7 @@ template <class Model, class X> struct inference {
   auto operator()(auto const& p, Input const& x) -> const_view_of<output> {
     static_assert(is_input<Model, X, Input>, "the model was made for another input shape");
     if constexpr (is_input<Model, X, Input>) {
-      state = {};
+      clear(state);
       return resume(p, x);
     } else {
       return {};
@@ -53,7 +54,7 @@ template <class Model, class X> struct inference {
   }
 };
 
-/// Sample by sample; reset is `state = {}`. X is the type of one sample.
+/// Sample by sample; reset is `clear(state)`. X is the type of one sample.
 ///
 /// Cost    a step allocates nothing; its time does not depend on the ones before
 /// Errors  a layer without a step: tests/fail/streaming_no_step.cpp

@@ -17,6 +17,7 @@ template <class First, class Second> struct pair_of_parameters {
   [[no_unique_address]] First first;
   [[no_unique_address]] Second second;
 
+  using parts = hana::basic_tuple<First, Second>;
   template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
     f(name_inside<First>(0), p.first...);
     f(name_inside<Second>(1), p.second...);

@@ -35,6 +35,7 @@ template <class Layer> struct residual {
   }
 
   template <class Storage> struct parameters {
+    using parts = parameters_of<inner, Storage>;
     parameters_of<inner, Storage> layer;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       f(name_inside<decltype(layer)>(0), p.layer...);

@@ -78,16 +78,17 @@ struct conv2d {
     using T = scalar_of<decltype(x)>;
     kernel<detail::conv2d_fn, backend_of<decltype(x)>>::forward(
         geometry(x, y), x.data(), p.weight.data(), data_or_null<T const>(p.bias), y.data(),
-        m.scratch.packed);
+        m.scratch.packed.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
     using run = kernel<detail::conv2d_fn, backend_of<decltype(x)>>;
     auto const g = geometry(dx, dy);
-    if (dx.has_memory()) run::input(g, p.weight.data(), dy.data(), dx.data(), m.scratch.packed);
+    if (dx.has_memory())
+      run::input(g, p.weight.data(), dy.data(), dx.data(), m.scratch.packed.data());
     run::parameters(g, x.data(), dy.data(), gradient.weight.data(), data_or_null<T>(gradient.bias),
-                    m.scratch.packed);
+                    m.scratch.packed.data());
   }
   /// Weight and bias from U(-1/sqrt(fan), 1/sqrt(fan)), fan = In / groups·kernel.
   static constexpr void initialize(auto& p, auto& generator) {

@@ -209,6 +209,7 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
   static constexpr std::size_t out = lstm_layer<In, Hidden, Options>::out;
 
   template <class Storage> struct parameters {
+    using parts = parameters_of<stack, Storage>;
     parameters_of<stack, Storage> layers;
 
     /// The parameters of layer k as name_lk, in the order of the layers.

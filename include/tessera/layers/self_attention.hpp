@@ -76,6 +76,7 @@ struct self_attention {
   using to_out = linear<q_width, Features, linear_options{.bias = Options.out_bias}>;
 
   template <class Storage> struct parameters {
+    using parts = parameters_of<to_query, Storage>;
     parameters_of<to_query, Storage> query;
     parameters_of<to_key, Storage> key;
     parameters_of<to_key, Storage> value;

@@ -21,7 +21,7 @@ struct gpt_options {
   std::size_t heads = 4;
   std::size_t kv_heads = 0;     ///< 0: as many as heads
   std::size_t hidden = 0;       ///< of the perceptron in a block; 0: 4·width
-  std::size_t context = 128;    ///< tokens that a generated one sees
+  std::size_t context = 128;    ///< tokens at most, in a sequence or a stream
   double rotary_base = 10'000;  ///< positions are turned into queries and keys
   bool recompute = false;       ///< blocks keep no tape
 };

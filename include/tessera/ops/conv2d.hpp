@@ -69,10 +69,10 @@ struct conv_run {
                     g.dilation.width);
 }
 
-/// kernel<conv2d_fn, Backend> has packed<T, Weights>, memory for as many weights; and
-/// forward(geometry, x, weight, bias, y, packed), input(geometry, weight, dy, dx, packed) and
-/// parameters(geometry, x, dy, dweight, dbias, packed), all by pointers; bias, dweight and dbias
-/// may be null.
+/// kernel<conv2d_fn, Backend> has packed<T, Weights>, memory for as many weights, whose
+/// data() is `memory` here; and forward(geometry, x, weight, bias, y, memory), input(geometry,
+/// weight, dy, dx, memory) and parameters(geometry, x, dy, dweight, dbias, memory), all by
+/// pointers; bias, dweight and dbias may be null.
 struct conv2d_fn {
   template <class X, std::size_t Weights>
   using packed = typename kernel<conv2d_fn, backend_of<X>>::template packed<scalar_of<X>, Weights>;

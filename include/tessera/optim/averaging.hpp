@@ -13,8 +13,7 @@ namespace tessera {
 ///
 /// Cost    one pass; no heap
 /// Source  Ho et al., Denoising diffusion probabilistic models, 2020; the warm-up as in
-/// TensorFlow's
-///         ExponentialMovingAverage(num_updates)
+///         TensorFlow's ExponentialMovingAverage(num_updates)
 struct exponential_average {
   double decay = 0.999;
 
@@ -22,13 +21,10 @@ struct exponential_average {
     auto const early = (1 + static_cast<double>(step)) / (10 + static_cast<double>(step));
     return early < decay ? early : decay;
   }
-  template <class P> constexpr void update(P& average, P const& p, std::uint64_t step) const {
+  template <class P> void update(P& average, P const& p, std::uint64_t step) const {
     auto const share = 1 - decay_at(step);
-    for_each_parameter(
-        [&](name const&, auto& a, auto const& w) {
-          a += (w - a) * static_cast<scalar_of<decltype(a)>>(share);
-        },
-        average, p);
+    for_numbers([&](auto a, auto w) { a += (w - a) * static_cast<scalar_of<decltype(a)>>(share); },
+                average, p);
   }
 };
 

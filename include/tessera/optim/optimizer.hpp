@@ -10,7 +10,7 @@
 /// Optimizers with the semantics of torch.optim: plain structs of hyperparameters. What they
 /// remember of a model, `moments<Parameters>`, is beside the parameters.
 ///
-/// Cost      one pass over parameters, gradient and moments; no allocation
+/// Cost      one pass over parameters, gradient and moments, in one kernel; no allocation
 /// Accuracy  the order of operations of torch's single-tensor loops; factors are computed in double
 /// Errors    none: a rate that is not a number gives parameters that are not
 /// Source    torch.optim; reference values: tests/reference/optimizer.py
@@ -21,6 +21,18 @@ namespace detail {
 /// kernel<update_fn<Rule>, Backend>::run(rule, n, p, g, slots...): one element after another, each
 /// by rule.update(p, g, slots...), generic over numbers and vectors.
 template <class Rule> struct update_fn {};
+
+/// One rule on all numbers of the structs.
+template <template <class> class Rule, class Make, class P, class... Slots>
+void update_numbers(Make const& make, P& p, P const& gradient, Slots&... slots) {
+  for_numbers(
+      [&](auto w, auto g, auto... slot) {
+        using T = scalar_of<decltype(w)>;
+        kernel<update_fn<Rule<T>>, backend_of<decltype(w)>>::run(
+            make(std::type_identity<T>{}), w.size(), w.data(), g.data(), slot.data()...);
+      },
+      p, gradient, slots...);
+}
 
 /// beta to the power of n, as Python computes it: by repeated squaring in double.
 [[nodiscard]] constexpr auto power(double base, std::uint64_t n) -> double {
@@ -51,15 +63,9 @@ struct gradient_descent {
       p = fma(V(-rate), g, p);
     }
   };
-  template <class P> constexpr void update(P& p, P const& gradient, moments<P>&) const {
-    for_each_parameter(
-        [&](name const&, auto& w, auto const& g) {
-          using W = std::remove_cvref_t<decltype(w)>;
-          using T = scalar_of<W>;
-          kernel<detail::update_fn<rule<T>>, backend_of<W>>::run(
-              rule<T>{static_cast<T>(rate)}, shape_of<W>::capacity, w.data(), g.data());
-        },
-        p, gradient);
+  template <class P> void update(P& p, P const& gradient, moments<P>&) const {
+    detail::update_numbers<rule>(
+        [&]<class T>(std::type_identity<T>) { return rule<T>{static_cast<T>(rate)}; }, p, gradient);
   }
 };
 
@@ -91,21 +97,17 @@ struct sgd {
       p = fma(V(-rate), g, p);
     }
   };
-  template <class P> constexpr void update(P& p, P const& gradient, moments<P>& m) const {
-    for_each_parameter(
-        [&](name const&, auto& w, auto const& g, auto& v) {
-          using W = std::remove_cvref_t<decltype(w)>;
-          using T = scalar_of<W>;
-          auto const r = rule<T>{static_cast<T>(rate),
-                                 static_cast<T>(momentum),
-                                 static_cast<T>(1 - dampening),
-                                 static_cast<T>(weight_decay),
-                                 weight_decay != 0,
-                                 momentum != 0,
-                                 m.steps == 0,
-                                 nesterov};
-          kernel<detail::update_fn<rule<T>>, backend_of<W>>::run(r, shape_of<W>::capacity, w.data(),
-                                                                 g.data(), v.data());
+  template <class P> void update(P& p, P const& gradient, moments<P>& m) const {
+    detail::update_numbers<rule>(
+        [&]<class T>(std::type_identity<T>) {
+          return rule<T>{static_cast<T>(rate),
+                         static_cast<T>(momentum),
+                         static_cast<T>(1 - dampening),
+                         static_cast<T>(weight_decay),
+                         weight_decay != 0,
+                         momentum != 0,
+                         m.steps == 0,
+                         nesterov};
         },
         p, gradient, m.velocity);
     ++m.steps;
@@ -134,6 +136,10 @@ template <class T, bool Decoupled> struct adam_rule {
   }
 };
 
+template <bool Decoupled> struct adam_rule_of {
+  template <class T> using type = adam_rule<T, Decoupled>;
+};
+
 template <class P> struct adam_moments {
   P first;
   P second;
@@ -141,15 +147,13 @@ template <class P> struct adam_moments {
 };
 
 template <bool Decoupled, class Options, class P>
-constexpr void adam_update(Options const& o, P& p, P const& gradient, adam_moments<P>& m) {
+void adam_update(Options const& o, P& p, P const& gradient, adam_moments<P>& m) {
   ++m.steps;
   auto const correction_1 = 1 - power(o.beta_1, m.steps);
   auto const correction_2 = 1 - power(o.beta_2, m.steps);
-  for_each_parameter(
-      [&](name const&, auto& w, auto const& g, auto& first, auto& second) {
-        using W = std::remove_cvref_t<decltype(w)>;
-        using T = scalar_of<W>;
-        auto const r = adam_rule<T, Decoupled>{
+  update_numbers<adam_rule_of<Decoupled>::template type>(
+      [&]<class T>(std::type_identity<T>) {
+        return adam_rule<T, Decoupled>{
             static_cast<T>(1 - o.beta_1),
             static_cast<T>(o.beta_2),
             static_cast<T>(1 - o.beta_2),
@@ -158,8 +162,6 @@ constexpr void adam_update(Options const& o, P& p, P const& gradient, adam_momen
             static_cast<T>(o.epsilon),
             static_cast<T>(Decoupled ? 1 - o.rate * o.weight_decay : o.weight_decay),
             o.weight_decay != 0};
-        kernel<update_fn<adam_rule<T, Decoupled>>, backend_of<W>>::run(
-            r, shape_of<W>::capacity, w.data(), g.data(), first.data(), second.data());
       },
       p, gradient, m.first, m.second);
 }
@@ -175,7 +177,7 @@ struct adam {
   double weight_decay = 0;
 
   template <class P> using moments = detail::adam_moments<P>;
-  template <class P> constexpr void update(P& p, P const& gradient, moments<P>& m) const {
+  template <class P> void update(P& p, P const& gradient, moments<P>& m) const {
     detail::adam_update<false>(*this, p, gradient, m);
   }
 };
@@ -189,7 +191,7 @@ struct adamw {
   double weight_decay = 1e-2;
 
   template <class P> using moments = detail::adam_moments<P>;
-  template <class P> constexpr void update(P& p, P const& gradient, moments<P>& m) const {
+  template <class P> void update(P& p, P const& gradient, moments<P>& m) const {
     detail::adam_update<true>(*this, p, gradient, m);
   }
 };

@@ -95,7 +95,7 @@ struct one_cycle_lr {
     auto const peak = rise * static_cast<double>(total) - 1;
     auto const last = static_cast<double>(total) - 1;
     auto const at = static_cast<double>(t) < last ? static_cast<double>(t) : last;
-    if (at <= peak) return between(initial, base, at / peak);
+    if (at < peak) return between(initial, base, at / peak);
     return between(base, initial / final_divisor, (at - peak) / (last - peak));
   }
 

@@ -8,9 +8,7 @@
 namespace tessera {
 
 /// Sets every number of a struct of parameters, padding included, to zero.
-template <class P> constexpr void clear_parameters(P& p) {
-  for_each_parameter([](name const&, auto& w) { w = {}; }, p);
-}
+template <class P> constexpr void clear_parameters(P& p) { clear(p); }
 
 /// All that training a model takes: parameters, moments and a differentiation for each chunk of the
 /// batch.
@@ -41,7 +39,7 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
 
   /// Zero state for every lane.
   void restart() {
-    for (auto& pass : passes) pass.state = {};
+    for (auto& pass : passes) clear(pass.state);
   }
   /// Forward, loss and backward of one chunk: its part of the loss of the whole batch, which has
   /// `terms` terms. The gradient is that chunk's alone.
@@ -61,8 +59,8 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
   auto gradient() -> parameters_type& {
     for (auto distance = std::size_t{1}; distance < Chunks; distance *= 2)
       for (auto c = std::size_t{0}; c + distance < Chunks; c += 2 * distance)
-        for_each_parameter([](name const&, auto& sum, auto const& part) { sum += part; },
-                           passes[c].gradient, passes[c + distance].gradient);
+        for_numbers([](auto sum, auto part) { sum += part; }, passes[c].gradient,
+                    passes[c + distance].gradient);
     return passes[0].gradient;
   }
   void update(Optimizer const& optimizer) {

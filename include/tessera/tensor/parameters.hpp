@@ -163,6 +163,66 @@ template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
 
 }  // namespace detail
 
+namespace detail {
+
+template <class... Found> struct first_found {
+  using type = void;
+};
+template <class... Rest> struct first_found<void, Rest...> : first_found<Rest...> {};
+template <class First, class... Rest> struct first_found<First, Rest...> {
+  using type = First;
+};
+
+/// The type of the first tensor that a struct of parameters owns; void where it owns none, or does
+/// not say by `parts` what it is made of.
+template <class P> [[nodiscard]] constexpr auto first_owned() {
+  if constexpr (requires { typename P::shape_type; }) {
+    if constexpr (requires { P::is_owning; })
+      return std::type_identity<std::conditional_t<P::is_owning, P, void>>{};
+    else
+      return std::type_identity<void>{};
+  } else if constexpr (std::is_empty_v<P>) {
+    return std::type_identity<void>{};
+  } else if constexpr (std::is_array_v<P>) {
+    return first_owned<std::remove_extent_t<P>>();
+  } else if constexpr (tuple_length<P> > 0) {
+    return []<template <class...> class Tuple, class... M>(std::type_identity<Tuple<M...>>) {
+      return first_found<typename decltype(first_owned<std::remove_pointer_t<M>>())::type...>{};
+    }(std::type_identity<P>{});
+  } else if constexpr (requires(P& p) { p.members(); }) {
+    return first_owned<std::remove_cvref_t<decltype(std::declval<P&>().members())>>();
+  } else if constexpr (requires { typename P::parts; }) {
+    return first_owned<typename P::parts>();
+  } else {
+    return std::type_identity<void>{};
+  }
+}
+template <class P>
+using first_owned_t = typename decltype(first_owned<std::remove_const_t<P>>())::type;
+
+template <class W> [[nodiscard]] constexpr auto as_view(W& w) {
+  if constexpr (std::is_const_v<W>)
+    return const_view_of<W>(w);
+  else
+    return view_of<W>(w);
+}
+
+}  // namespace detail
+
+/// A struct that owns its parameters, and so is one block of numbers.
+template <class P>
+concept owns_parameters =
+    std::is_trivially_copyable_v<P> && not std::is_void_v<detail::first_owned_t<P>>;
+
+/// All numbers of a struct of parameters as one view, the padding between its tensors with them.
+template <owns_parameters P> [[nodiscard]] auto numbers_of(P& p) {
+  using first = detail::first_owned_t<P>;
+  using T = std::conditional_t<std::is_const_v<P>, scalar_of<first> const, scalar_of<first>>;
+  static_assert(sizeof(P) % sizeof(T) == 0);
+  return view<T, shape<static_cast<extent>(sizeof(P) / sizeof(T))>, backend_of<first>>(
+      reinterpret_cast<T*>(&p));
+}
+
 /// Calls f(path, tensor, ...) for every parameter, in order, by the name that PyTorch gives it, as
 /// "0.weight_ih_l0". Further structs of the same layers (gradient, moments) are visited alongside.
 ///
@@ -170,6 +230,18 @@ template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
 template <class F, class P, class... More>
 constexpr void for_each_parameter(F&& f, P& p, More&... more) {
   detail::visit_parameters(f, name{}, p, more...);
+}
+
+/// Calls f(numbers, ...) with views: one of all numbers where the struct is one block, so that an
+/// optimizer's step or an average is one kernel; else one of each tensor. Not for constant
+/// expressions.
+template <class F, class P, class... More> void for_numbers(F const& f, P& p, More&... more) {
+  if constexpr (owns_parameters<P>)
+    f(numbers_of(p), numbers_of(more)...);
+  else
+    for_each_parameter([&](name const&, auto& w,
+                           auto&... rest) { f(detail::as_view(w), detail::as_view(rest)...); },
+                       p, more...);
 }
 
 }  // namespace tessera

@@ -60,7 +60,7 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
         training_(std::make_unique<Training>()),
         best_(std::make_unique<parameters_type>()),
         lanes_(std::make_unique<lane[]>(chunks)) {
-    *training_ = {};
+    clear(*training_);
     progress_.seed = options_.seed;
   }
 
@@ -120,12 +120,12 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
   /// answers, with carried state where the source carries.
   template <class Source> void predict(parameters_type const& p, Source& source, auto&& f) {
     source.begin(0);
-    for (auto c = std::size_t{0}; c < chunks; ++c) lanes_[c].run.state = {};
+    for (auto c = std::size_t{0}; c < chunks; ++c) clear(lanes_[c].run.state);
     for (auto b = std::size_t{0}; b < source.size(); ++b) {
       workers_.run(chunks, [&](std::size_t c) {
         load(source, b, c);
         auto& own = lanes_[c];
-        if (not Source::carries) own.run.state = {};
+        if (not Source::carries) clear(own.run.state);
         if (own.from.size() > 0) own.answer = own.run.resume(p, own.from);
       });
       for (auto c = std::size_t{0}; c < chunks; ++c)

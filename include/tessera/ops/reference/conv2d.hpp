@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tessera/core/lane.hpp>
-#include <tessera/core/nothing.hpp>
 #include <tessera/ops/conv2d.hpp>
 
 namespace tessera {
@@ -11,11 +10,13 @@ namespace tessera {
 /// adds nothing.
 template <> struct kernel<detail::conv2d_fn, reference> {
   using geometry = detail::conv2d_geometry;
-  template <class T, std::size_t Weights> using packed = nothing;
+  template <class T, std::size_t Weights> struct packed {
+    [[nodiscard]] static constexpr auto data() -> T* { return nullptr; }
+  };
 
   template <class T>
   static constexpr void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y,
-                                auto&) {
+                                T*) {
     for (auto i = std::size_t{0}; i < g.batch * g.output.area(); ++i)
       for (auto o = std::size_t{0}; o < g.out; ++o)
         y[i * g.out + o] = bias == nullptr ? T{0} : bias[o];
@@ -25,7 +26,7 @@ template <> struct kernel<detail::conv2d_fn, reference> {
     });
   }
   template <class T>
-  static constexpr void input(geometry const& g, T const* weight, T const* dy, T* dx, auto&) {
+  static constexpr void input(geometry const& g, T const* weight, T const* dy, T* dx, T*) {
     for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
     for_each_pair(g, [&](std::size_t in, std::size_t out, std::size_t o, std::size_t tap) {
       for (auto i = std::size_t{0}; i < g.group_in(); ++i)
@@ -34,7 +35,7 @@ template <> struct kernel<detail::conv2d_fn, reference> {
   }
   template <class T>
   static constexpr void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias,
-                                   auto&) {
+                                   T*) {
     for (auto i = std::size_t{0}; dbias != nullptr && i < g.batch * g.output.area(); ++i)
       for (auto o = std::size_t{0}; o < g.out; ++o) dbias[o] += dy[i * g.out + o];
     if (dweight == nullptr) return;

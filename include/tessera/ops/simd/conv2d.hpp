@@ -14,15 +14,14 @@ template <> struct kernel<detail::conv2d_fn, simd> {
   /// The weights by taps and groups: (group_in, group_out) forward, turned backward.
   template <class T, std::size_t Weights> struct packed {
     alignas(storage_alignment) T values[Weights];
+    [[nodiscard]] auto data() -> T* { return values; }
   };
 
   template <class T>
-  static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y,
-                      auto& memory) {
+  static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y, T* w) {
     for (auto i = std::size_t{0}; i < g.batch * g.output.area(); ++i)
       for (auto o = std::size_t{0}; o < g.out; ++o)
         y[i * g.out + o] = bias == nullptr ? T{0} : bias[o];
-    auto* const w = memory.values;
     for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
       w[first + i * g.group_out() + o] = weight[at];
     });
@@ -32,9 +31,8 @@ template <> struct kernel<detail::conv2d_fn, simd> {
     });
   }
   template <class T>
-  static void input(geometry const& g, T const* weight, T const* dy, T* dx, auto& memory) {
+  static void input(geometry const& g, T const* weight, T const* dy, T* dx, T* w) {
     for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
-    auto* const w = memory.values;
     for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
       w[first + o * g.group_in() + i] = weight[at];
     });
@@ -44,11 +42,9 @@ template <> struct kernel<detail::conv2d_fn, simd> {
     });
   }
   template <class T>
-  static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias,
-                         auto& memory) {
+  static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias, T* w) {
     if (dbias != nullptr) tile::add_rows<T>(g.batch * g.output.area(), g.out, dy, dbias);
     if (dweight == nullptr) return;
-    auto* const w = memory.values;
     for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
       w[first + o * g.group_in() + i] = dweight[at];
     });

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <type_traits>
+
+namespace tessera {
+
+/// Makes an object what `T{}` is, where it lies: `object = {}` would first put a second one on the
+/// stack, which a key-value cache or a training object is too large for.
+template <class T>
+  requires(std::is_trivially_destructible_v<T>)
+constexpr void clear(T& object) {
+  if constexpr (not std::is_empty_v<T>) {
+    if (std::is_constant_evaluated())
+      object = T{};
+    else
+      std::construct_at(&object);
+  }
+}
+
+}  // namespace tessera
