@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as name:
             (["generate", "--output", output, "--prompt", "\u00e9"], "ASCII"),
             (["generate", "--output", output, "--prompt", ""], "--prompt"),
             (["generate", "--temperature", -1], "--temperature"), (["generate", "--top-p", 0], "--top-p"),
-            (["sing"], "sing"), ([], "subcommand")):
+            (["sing"], "subcommand"), ([], "subcommand")):
         done = run(*arguments)
         check(done.returncode == 2, f"{arguments} ends with {done.returncode}, not 2")
         check(expected in done.stdout + done.stderr, f"{arguments} does not name {expected}: {done.stderr}")

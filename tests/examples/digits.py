@@ -45,7 +45,7 @@ with tempfile.TemporaryDirectory() as name:
             (["train", "--data", program, "--output", folder / "x"], "is no .npy file"),
             (["sample", "--output", folder / "nothing"], "nothing"),
             (["sample", "--guidance", -1], "--guidance"),
-            (["paint"], "paint"), ([], "subcommand")):
+            (["paint"], "subcommand"), ([], "subcommand")):
         done = run(*arguments)
         check(done.returncode == 2, f"{arguments} ends with {done.returncode}, not 2")
         check(expected in done.stdout + done.stderr, f"{arguments} does not name {expected}: {done.stderr}")

@@ -6,7 +6,7 @@ using namespace tessera;
 namespace {
 
 /// One row of the cell, weights by rows and by columns: the reference's bits.
-template <class T, std::size_t In, std::size_t Hidden, lstm_options Options = {}>
+template <class T, std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}>
 void check(std::size_t lanes) {
   using layer = lstm_layer<In, Hidden, Options>;
   auto const run = [&]<class Backend, template <class, class> class Storage>() {

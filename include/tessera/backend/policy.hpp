@@ -39,6 +39,10 @@ inline constexpr std::size_t stack_limit = 64 * 1024;
 inline constexpr std::size_t stack_limit = 1024;
 #endif
 
+/// True where the memory of tensors is a device's: the host computes addresses, and reads nothing.
+template <class Backend>
+inline constexpr bool on_device = requires { requires Backend::on_device; };
+
 template <class Backend>
 concept backend_with_fallback = requires { typename Backend::fallback; };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/compose/memory.hpp>
-#include <tessera/core/clear.hpp>
+#include <tessera/tensor/whole.hpp>
 
 /// Objects that own what a model needs: plain types with a size, for a static variable, an arena or
 /// one aligned allocation. The parameters are elsewhere: in flash, shared, or being trained.
@@ -30,7 +30,7 @@ template <class Model, class X> struct inference {
   auto operator()(auto const& p, Input const& x) -> const_view_of<output> {
     static_assert(is_input<Model, X, Input>, "the model was made for another input shape");
     if constexpr (is_input<Model, X, Input>) {
-      clear(state);
+      clear_on<backend_of<X>>(state);
       return resume(p, x);
     } else {
       return {};
@@ -116,7 +116,7 @@ template <class Model, class X> struct differentiation {
     auto const from = as_const(x);
     auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
     model::forward(p, from, to, lend<mode::training>(state, tape, scratch, context));
-    has_tape = true;
+    if constexpr (not on_device<backend_of<X>>) has_tape = true;
     return to;
   }
   template <contiguous Input> auto forward(auto const& p, Input const& x) -> const_view_of<output> {
@@ -128,8 +128,10 @@ template <class Model, class X> struct differentiation {
   void backward(auto const& p, Input const& x, view_of<X> dx, auto& into, auto context) {
     auto const from = as_const(x);
     auto const actual = output_extents<model>(from.actual);
-    require(has_tape, "backward: each needs a forward before it");
-    has_tape = false;
+    if constexpr (not on_device<backend_of<X>>) {
+      require(has_tape, "backward: each needs a forward before it");
+      has_tape = false;
+    }
     model::backward(p, from, const_view_of<output>{y.data(), actual},
                     const_view_of<output>{dy.data(), actual}, dx, into,
                     lend<mode::training>(state, tape, scratch, context));

@@ -11,17 +11,35 @@ namespace tessera {
 
 namespace detail {
 
-/// Copies each row of `part` to columns first .. of `whole`, or the other way.
-constexpr void copy_columns(auto part, auto whole, std::size_t first, auto const& copy) {
+/// kernel<copy_columns_fn, Backend>::run(rows, width, from, from_row, to, to_row): rows of `width`
+/// numbers, at the distances from_row and to_row.
+struct copy_columns_fn {};
+
+/// Copies each row of `part` to columns first .. of `whole`.
+constexpr void join_columns(auto part, auto whole, std::size_t first) {
   constexpr auto width = last_of<shape_of<decltype(part)>>;
-  constexpr auto total = last_of<shape_of<decltype(whole)>>;
-  auto const rows = part.size() / width;
-  for (auto r = std::size_t{0}; r < rows; ++r)
-    for (auto i = std::size_t{0}; i < width; ++i)
-      copy(part.data()[r * width + i], whole.data()[r * total + first + i]);
+  kernel<copy_columns_fn, backend_of<decltype(part)>>::run(
+      part.size() / width, width, part.data(), width, whole.data() + first,
+      last_of<shape_of<decltype(whole)>>);
+}
+/// Copies columns first .. of `whole` to the rows of `part`.
+constexpr void split_columns(auto part, auto whole, std::size_t first) {
+  constexpr auto width = last_of<shape_of<decltype(part)>>;
+  kernel<copy_columns_fn, backend_of<decltype(part)>>::run(
+      part.size() / width, width, whole.data() + first, last_of<shape_of<decltype(whole)>>,
+      part.data(), width);
 }
 
 }  // namespace detail
+
+template <> struct kernel<detail::copy_columns_fn, reference> {
+  template <class T>
+  static constexpr void run(std::size_t rows, std::size_t width, T const* from,
+                            std::size_t from_row, T* to, std::size_t to_row) {
+    for (auto r = std::size_t{0}; r < rows; ++r)
+      for (auto i = std::size_t{0}; i < width; ++i) to[r * to_row + i] = from[r * from_row + i];
+  }
+};
 
 /// Layers beside each other: all take x, their outputs are joined along the last axis.
 ///
@@ -119,7 +137,7 @@ template <class... Branches> struct parallel {
           auto const out = view_of<output_of<branch<I>, kind_of<decltype(x)>>>{
               output_memory<I>(mine, m), tessera::output_extents<branch<I>>(x.actual)};
           forward_or_step<branch<I>>(hana::at_c<I>(p), x, out, inside<I>(m, mine));
-          detail::copy_columns(out, y, first, [](auto& from, auto& to) { to = from; });
+          detail::join_columns(out, y, first);
         },
         shape_of<decltype(x)>{});
   }
@@ -132,7 +150,7 @@ template <class... Branches> struct parallel {
           auto& mine = my_turn<I, kind_of<decltype(x)>>(m);
           auto const actual = tessera::output_extents<branch<I>>(x.actual);
           auto const slope = view_of<Y>{mine.y.data(), actual};
-          detail::copy_columns(slope, dy, first, [](auto& to, auto const& from) { to = from; });
+          detail::split_columns(slope, dy, first);
           auto const out = [&] {
             if constexpr (keeps<I>)
               return const_view_of<Y>{hana::at_c<I>(m.tape.outputs).data(), actual};

@@ -31,7 +31,7 @@ template <class Layer> struct recompute : as_layer<Layer> {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     if constexpr (m.training) {
-      if constexpr (tessera::stateful<inner>) m.tape.start = m.state;
+      if constexpr (tessera::stateful<inner>) copy_on<backend_of<decltype(x)>>(m.tape.start, m.state);
       inner::forward(p, x, y, again(m, m.state));
     } else {
       inner::forward(p, x, y, m);
@@ -40,7 +40,8 @@ template <class Layer> struct recompute : as_layer<Layer> {
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     auto const y = view_of<kind_of<decltype(dy)>>{m.scratch.y.data(), dy.actual};
-    if constexpr (tessera::stateful<inner>) m.scratch.state = m.tape.start;
+    if constexpr (tessera::stateful<inner>)
+      copy_on<backend_of<decltype(x)>>(m.scratch.state, m.tape.start);
     inner::forward(p, x, y, again(m, m.scratch.state));
     inner::backward(p, x, as_const(y), dy, dx, gradient, again(m, m.scratch.state));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <memory>
+#include <new>
 #include <type_traits>
 
 namespace tessera {
@@ -15,7 +15,7 @@ constexpr void clear(T& object) {
     if (std::is_constant_evaluated())
       object = T{};
     else
-      std::construct_at(&object);
+      ::new (static_cast<void*>(&object)) T();
   }
 }
 

@@ -31,7 +31,7 @@
 
 /// 1 where vector kernels exist: the target has vector registers that xsimd knows. Device
 /// translation units leave them out.
-#if TESSERA_HOSTED && (defined(__x86_64__) || defined(__aarch64__))
+#if TESSERA_HOSTED && not defined(__CUDACC__) && (defined(__x86_64__) || defined(__aarch64__))
 #define TESSERA_SIMD 1
 #else
 #define TESSERA_SIMD 0

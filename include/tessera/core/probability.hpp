@@ -26,6 +26,10 @@ struct probability {
   friend constexpr auto operator==(probability, probability) -> bool = default;
 
   [[nodiscard]] static constexpr auto from_number(double p) -> std::uint32_t {
+#if defined(__CUDACC__)
+    // nvcc writes the member of a template argument as the argument of a constructor.
+    if (p >= 1) return static_cast<std::uint32_t>(p);
+#endif
     require(p >= 0 && p < 1, "probability: from 0, and below 1");
     return static_cast<std::uint32_t>(p * 1e6 + 0.5);
   }

@@ -24,7 +24,7 @@ struct conv2d_options {
 /// Errors  an input whose last extent is not In, or too small: tests/fail/conv2d_wrong_input.cpp
 /// Source  torch.nn.Conv2d, whose inputs are (batch, In, height, width); reference values:
 ///         tests/reference/conv2d.py
-template <std::size_t In, std::size_t Out, size2 Kernel, conv2d_options Options = {}>
+template <std::size_t In, std::size_t Out, size2 Kernel, conv2d_options Options = conv2d_options{}>
 struct conv2d {
   static_assert(Kernel.area() > 0 && Options.stride.area() > 0 && Options.dilation.area() > 0);
   static_assert(In % Options.groups == 0 && Out % Options.groups == 0,

@@ -24,7 +24,7 @@ struct mse {
 
   template <class Y>
   [[nodiscard]] static constexpr auto value(Y y, auto target, scalar_of<Y> scale) -> scalar_of<Y> {
-    return evaluate(sum(square(y - target)) * scale).values[0];
+    return detail::number_of(sum(square(y - target)) * scale);
   }
   template <class Y>
   [[nodiscard]] static constexpr auto value_and_slope(Y y, auto target, auto dy, scalar_of<Y> scale)
@@ -43,7 +43,7 @@ struct l1 {
 
   template <class Y>
   [[nodiscard]] static constexpr auto value(Y y, auto target, scalar_of<Y> scale) -> scalar_of<Y> {
-    return evaluate(sum(abs(y - target)) * scale).values[0];
+    return detail::number_of(sum(abs(y - target)) * scale);
   }
   template <class Y>
   [[nodiscard]] static constexpr auto value_and_slope(Y y, auto target, auto dy, scalar_of<Y> scale)
@@ -86,22 +86,10 @@ struct cross_entropy {
     constexpr auto classes = last_of<shape_of<Y>>;
     static_assert(std::same_as<shape_of<decltype(target)>, without_last<shape_of<Y>>>,
                   "cross_entropy: target has the shape of y without its last axis");
-    auto loss = reduce::lanes<reduce::adds, T>{};
-    auto const n = target.size();
-    for (auto r = std::size_t{0}; r < n; ++r) {
-      auto const wanted = static_cast<std::int64_t>(target.data()[r]);
-      auto* const row_slope = slope == nullptr ? nullptr : slope + r * classes;
-      if (wanted == ignore_index) {
-        for (auto c = std::size_t{0}; slope != nullptr && c < classes; ++c) row_slope[c] = T{0};
-        continue;
-      }
-      require(wanted >= 0 && wanted < static_cast<std::int64_t>(classes),
-              "cross_entropy: a target is no class");
-      loss.add(kernel<detail::cross_entropy_fn, backend_of<Y>>::row(
-          y.data() + r * classes, classes, static_cast<std::size_t>(wanted),
-          static_cast<T>(label_smoothing), row_slope, scale));
-    }
-    return n == 0 ? T{0} : loss.total() * scale;
+    return kernel<detail::cross_entropy_fn, backend_of<Y>>::rows(
+        detail::cross_entropy_rows<T>{target.size(), classes, ignore_index,
+                                      static_cast<T>(label_smoothing), scale},
+        y.data(), target.data(), slope);
   }
 };
 

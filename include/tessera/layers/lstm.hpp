@@ -24,7 +24,7 @@ struct lstm_options {
 /// Errors  an input whose last extent is not In does not compile: tests/fail/lstm_wrong_input.cpp
 /// Source  torch.nn.LSTM: gates in the order input, forget, candidate, output, and two biases;
 ///         reference values: tests/reference/lstm.py
-template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct lstm_layer {
+template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}> struct lstm_layer {
   static constexpr bool projected = Options.projection > 0;
   static constexpr std::size_t out = projected ? Options.projection : Hidden;
 
@@ -70,7 +70,7 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
     auto const h = m.state.h.sized_like(x);
     auto const c = m.state.c.sized_like(x);
     auto const none = without_memory<gates_type>(x.actual.template as<shape_of<gates_type>>());
-    cell(p, x, as_const(h), as_const(c), none, c, y, m.scratch.hidden, m.scratch);
+    cell(p, x, as_const(h), as_const(c), none, c, y, hidden_of(m.scratch.hidden, x), m.scratch);
     assign(h, as_const(y));
   }
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
@@ -80,19 +80,20 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
     auto const sample = x[0];
     auto const h = m.state.h.sized_like(sample);
     auto const c = m.state.c.sized_like(sample);
-    if constexpr (m.training) m.tape.start = m.state;
+    if constexpr (m.training) copy_on<backend_of<decltype(x)>>(m.tape.start, m.state);
     for (auto t = std::size_t{0}; t < time; ++t) {
       auto const h_before = t == 0 ? as_const(h) : as_const(y[t - 1]);
       if constexpr (m.training) {
         auto const cells = m.tape.cells.sized_like(x);
         auto const c_before = t == 0 ? as_const(c) : as_const(cells[t - 1]);
         cell(p, x[t], h_before, c_before, m.tape.gates.sized_like(x)[t], cells[t], y[t],
-             m.tape.hidden, m.scratch, x, t);
+             hidden_at(m.tape.hidden, x, t), m.scratch);
       } else {
         using gates_type = resized<kind_of<decltype(sample)>, 4 * Hidden>;
         auto const none =
             without_memory<gates_type>(sample.actual.template as<shape_of<gates_type>>());
-        cell(p, x[t], h_before, as_const(c), none, c, y[t], m.scratch.hidden, m.scratch);
+        cell(p, x[t], h_before, as_const(c), none, c, y[t], hidden_of(m.scratch.hidden, x[t]),
+             m.scratch);
       }
     }
     assign(h, as_const(y[time - 1]));
@@ -153,18 +154,23 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct 
     lstm_step.template prepare<Backend>(p, scratch.packed);
     if constexpr (projected) affine_map.template prepare<Backend>(p.weight_hr, scratch.packed_hr);
   }
-  /// One step, whose projection goes through `hidden`: a sample's, or that of sample t of x.
+  /// The memory that a projection goes through, of one sample or of sample t of x.
+  static constexpr auto hidden_of([[maybe_unused]] auto& hidden, [[maybe_unused]] auto x) {
+    if constexpr (projected)
+      return hidden.sized_like(x);
+    else
+      return nothing{};
+  }
+  static constexpr auto hidden_at([[maybe_unused]] auto& hidden, [[maybe_unused]] auto x,
+                                  [[maybe_unused]] std::size_t t) {
+    if constexpr (projected)
+      return hidden.sized_like(x)[t];
+    else
+      return nothing{};
+  }
   static constexpr void cell(auto const& p, auto x, auto h, auto c_before, auto gates, auto c,
-                             auto y, auto& hidden, auto& scratch, auto... sequence_and_time) {
+                             auto y, [[maybe_unused]] auto between, auto& scratch) {
     if constexpr (projected) {
-      auto const between = [&] {
-        if constexpr (sizeof...(sequence_and_time) == 0)
-          return hidden.sized_like(x);
-        else
-          return [&](auto sequence, std::size_t t) {
-            return hidden.sized_like(sequence)[t];
-          }(sequence_and_time...);
-      }();
       using T = scalar_of<decltype(x)>;
       lstm_step(p, x, h, c_before, gates, c, between, scratch.packed);
       affine_map(as_const(between), p.weight_hr, static_cast<T const*>(nullptr), y,
@@ -202,7 +208,7 @@ struct lstm_stack<In, Hidden, Options, std::index_sequence<Above...>> {
 /// Cost    as lstm_layer
 /// Errors  an input whose last extent is not In does not compile: tests/fail/lstm_wrong_input.cpp
 /// Source  torch.nn.LSTM; reference values: tests/reference/lstm.py
-template <std::size_t In, std::size_t Hidden, lstm_options Options = {}> struct lstm {
+template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}> struct lstm {
   static_assert(Options.layers > 0, "lstm: at least one layer");
   using stack = typename detail::lstm_stack<In, Hidden, Options,
                                             std::make_index_sequence<Options.layers - 1>>::type;

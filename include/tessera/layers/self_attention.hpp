@@ -53,7 +53,7 @@ struct diffusers_projections {
 ///         context holds break the contract
 /// Source  Ainslie et al., GQA, 2023; Su et al., RoFormer, 2021, with Llama's pairs (i, i + width /
 ///         2); reference values: tests/reference/self_attention.py
-template <std::size_t Features, self_attention_options Options = {},
+template <std::size_t Features, self_attention_options Options = self_attention_options{},
           class Names = llama_projections>
 struct self_attention {
   static constexpr auto heads = Options.heads;

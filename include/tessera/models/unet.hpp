@@ -39,6 +39,8 @@ struct unet_options {
 
 namespace detail {
 
+// The parts are types of their own, not aliases: a level's name then does not spell out all levels
+// below it, which one compiler of device code has no memory for.
 template <std::size_t In, std::size_t Out, std::size_t Stride = 1>
 using conv_3x3 = conv2d<In, Out, 3, conv2d_options{.stride = Stride, .padding = 1}>;
 
@@ -59,14 +61,11 @@ template <unet_options O> struct unet_parts {
                            named<"time_emb_proj", condition_bias<condition_width, Out>>,
                            named<"norm2", group_norm<O.groups, Out>>, silu_layer,
                            named<"conv2", conv_3x3<Out, Out>>>>;
-  template <std::size_t In, std::size_t Out> struct resnet_of {
-    using type = added<resnet_body<In, Out>, named<"conv_shortcut", conv2d<In, Out, 1>>>;
-  };
-  template <std::size_t Same> struct resnet_of<Same, Same> {
-    using type = residual<resnet_body<Same, Same>>;
-  };
   template <std::size_t In, std::size_t Out>
-  using resnet = tape_or_not<typename resnet_of<In, Out>::type>;
+  struct resnet_of : added<resnet_body<In, Out>, named<"conv_shortcut", conv2d<In, Out, 1>>> {};
+  template <std::size_t Same>
+  struct resnet_of<Same, Same> : residual<resnet_body<Same, Same>> {};
+  template <std::size_t In, std::size_t Out> using resnet = tape_or_not<resnet_of<In, Out>>;
 
   template <std::size_t C>
   using attention_options =
@@ -75,10 +74,11 @@ template <unet_options O> struct unet_parts {
                                                     .head_width = O.head_width,
                                                     .batch_first = true}>;
   template <std::size_t C>
-  using image_attention = tape_or_not<
-      residual<named<"", sequential<named<"group_norm", group_norm<O.groups, C>>,
-                                    named<"", self_attention<C, attention_options<C>::value,
-                                                             diffusers_projections>>>>>>;
+  struct attention_of
+      : residual<named<"", sequential<named<"group_norm", group_norm<O.groups, C>>,
+                                      named<"", self_attention<C, attention_options<C>::value,
+                                                               diffusers_projections>>>>> {};
+  template <std::size_t C> using image_attention = tape_or_not<attention_of<C>>;
 
   /// Block J of level K on the way down or up, with its attention.
   template <fixed_name Resnet, fixed_name Attention, std::size_t In, std::size_t Out, bool Attends>
@@ -87,9 +87,9 @@ template <unet_options O> struct unet_parts {
   };
   template <fixed_name Resnet, fixed_name Attention, std::size_t In, std::size_t Out>
   struct block_of<Resnet, Attention, In, Out, true> {
-    using type =
-        named<"",
-              sequential<named<Resnet, resnet<In, Out>>, named<Attention, image_attention<Out>>>>;
+    struct both : sequential<named<Resnet, resnet<In, Out>>, named<Attention, image_attention<Out>>> {
+    };
+    using type = named<"", both>;
   };
   template <std::size_t K, std::size_t J, std::size_t In>
   using down = typename block_of<joined_name("down_blocks.", K, ".resnets.", J),
@@ -110,28 +110,27 @@ template <unet_options O> struct unet_parts {
   /// What comes between the ways down and up of level K.
   template <std::size_t K, bool Last> struct below {
     static constexpr auto channels = O.channels[K + 1];
-    using type = sequential<named<joined_name("down_blocks.", K, ".downsamplers.0.conv"),
-                                  conv_3x3<O.channels[K], O.channels[K], 2>>,
-                            named<"", typename level<K + 1, 0>::type>, upsample<2>,
-                            named<joined_name("up_blocks.", way_up(K + 1), ".upsamplers.0.conv"),
-                                  conv_3x3<channels, channels>>>;
+    struct type : sequential<named<joined_name("down_blocks.", K, ".downsamplers.0.conv"),
+                                   conv_3x3<O.channels[K], O.channels[K], 2>>,
+                             named<"", typename level<K + 1, 0>::type>, upsample<2>,
+                             named<joined_name("up_blocks.", way_up(K + 1), ".upsamplers.0.conv"),
+                                   conv_3x3<channels, channels>>> {};
   };
   template <std::size_t K> struct below<K, true> {
     static constexpr auto channels = O.channels[K];
-    using type = middle<channels>;
+    struct type : middle<channels> {};
   };
 
   /// Level K from its block J on: everything below it and, with x beside it, a block up.
   template <std::size_t K, std::size_t J> struct level {
     static constexpr auto in = J > 0 || K == 0 ? O.channels[K] : O.channels[K - 1];
-    using type =
-        sequential<skip_of<sequential<down<K, J, in>, named<"", typename level<K, J + 1>::type>>>,
-                   up<K, O.blocks - J, O.channels[K] + in>>;
+    struct inner : sequential<down<K, J, in>, named<"", typename level<K, J + 1>::type>> {};
+    struct type : sequential<skip_of<inner>, up<K, O.blocks - J, O.channels[K] + in>> {};
   };
   template <std::size_t K> struct level<K, O.blocks> {
     using inner = below<K, K + 1 == O.levels>;
-    using type =
-        sequential<skip_of<typename inner::type>, up<K, 0, inner::channels + O.channels[K]>>;
+    struct type
+        : sequential<skip_of<typename inner::type>, up<K, 0, inner::channels + O.channels[K]>> {};
   };
 
   /// (batch, 1) with the time step, or (batch, 2) with the class after it.

@@ -7,8 +7,17 @@ namespace tessera {
 
 namespace detail {
 
-/// kernel<cross_entropy_fn, Backend>::row(logits, classes, target, smoothing, slope or null,
-/// scale): the loss of one row; the slope is that times scale.
+template <class T> struct cross_entropy_rows {
+  std::size_t count;
+  std::size_t classes;
+  std::int64_t ignored;  ///< the target of a row that does not count
+  T smoothing;
+  T scale;
+};
+
+/// kernel<cross_entropy_fn, Backend> has row(logits, classes, target, smoothing, slope or null,
+/// scale), the loss of one row, whose slope is that times scale; and rows(rows, logits, targets,
+/// slope or null), the sum of all rows times scale.
 struct cross_entropy_fn {};
 
 }  // namespace detail
@@ -37,6 +46,25 @@ template <> struct kernel<detail::cross_entropy_fn, reference> {
     }
     auto const certain = (T{1} - smoothing) * (log_sum - logits[target]);
     return smoothing == T{0} ? certain : certain + smoothing * log_sum - share * logit_sum.total();
+  }
+  template <class T>
+  static constexpr auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,
+                             auto const* targets, T* slope) -> T {
+    auto loss = reduce::lanes<reduce::adds, T>{};
+    for (auto r = std::size_t{0}; r < rows.count; ++r) {
+      auto const wanted = static_cast<std::int64_t>(targets[r]);
+      auto* const row_slope = slope == nullptr ? nullptr : slope + r * rows.classes;
+      if (wanted == rows.ignored) {
+        for (auto c = std::size_t{0}; slope != nullptr && c < rows.classes; ++c)
+          row_slope[c] = T{0};
+        continue;
+      }
+      require(wanted >= 0 && wanted < static_cast<std::int64_t>(rows.classes),
+              "cross_entropy: a target is no class");
+      loss.add(row(logits + r * rows.classes, rows.classes, static_cast<std::size_t>(wanted),
+                   rows.smoothing, row_slope, rows.scale));
+    }
+    return rows.count == 0 ? T{0} : loss.total() * rows.scale;
   }
 };
 

@@ -12,17 +12,34 @@ template <class P> [[nodiscard]] constexpr auto global_norm(P const& p) -> doubl
   auto squares = 0.0;
   for_each_parameter(
       [&](name const&, auto const& w) {
-        auto const n = static_cast<double>(evaluate(sum(square(w))).values[0]);
+        auto const n = static_cast<double>(detail::number_of(sum(square(w))));
         squares += n;
       },
       p);
   return lane::sqrt(squares);
 }
 
+namespace detail {
+
+/// The same as one expression, whose factor no host waits for.
+template <class G> auto clip_on_device(G g, double most) -> double {
+  using T = scalar_of<G>;
+  auto const norm = sqrt(sum(square(g)));
+  auto const found = static_cast<double>(number_of(norm));
+  assign(g, g * min(static_cast<T>(most) / (norm + static_cast<T>(1e-6)), T{1}));
+  return found;
+}
+
+}  // namespace detail
+
 /// Scales a gradient down so that its norm is at most `most`; returns the norm it had.
 ///
 /// Source  torch.nn.utils.clip_grad_norm_: the factor is most / (norm + 1e-6), at most 1
 template <class P> constexpr auto clip_norm(P& gradient, double most) -> double {
+  if constexpr (owns_parameters<P>) {
+    if constexpr (on_device<backend_of<detail::first_owned_t<P>>>)
+      return detail::clip_on_device(numbers_of(gradient), most);
+  }
   auto const norm = global_norm(gradient);
   auto const factor = most / (norm + 1e-6);
   if (factor < 1)

@@ -8,7 +8,12 @@
 namespace tessera {
 
 /// Sets every number of a struct of parameters, padding included, to zero.
-template <class P> constexpr void clear_parameters(P& p) { clear(p); }
+template <class P> constexpr void clear_parameters(P& p) {
+  if constexpr (owns_parameters<P>)
+    clear_on<backend_of<detail::first_owned_t<P>>>(p);
+  else
+    clear(p);
+}
 
 /// All that training a model takes: parameters, moments and a differentiation for each chunk of the
 /// batch.
@@ -39,7 +44,7 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
 
   /// Zero state for every lane.
   void restart() {
-    for (auto& pass : passes) clear(pass.state);
+    for (auto& pass : passes) clear_on<backend_of<X>>(pass.state);
   }
   /// Forward, loss and backward of one chunk: its part of the loss of the whole batch, which has
   /// `terms` terms. The gradient is that chunk's alone.

@@ -99,12 +99,18 @@ template <class Y, class E> constexpr void assign_pass(Y y, E const& e) {
   kernel<assign_fn, backend_of<Y>>::run(y, e);
 }
 
+/// Where the temporaries of an expression are while it is computed.
+template <class Backend, class Memory> struct temporary {
+  Memory memory{};
+  [[nodiscard]] constexpr auto get() -> Memory& { return memory; }
+};
+
 /// A tensor for a result that may not be written in place, on the stack or, above stack_limit, on
 /// the heap of a hosted program.
 template <class X> constexpr void with_temporary(auto&& f) {
-  if constexpr (sizeof(X) <= stack_limit) {
-    auto temporary = X{};
-    f(temporary);
+  if constexpr (sizeof(X) <= stack_limit || on_device<backend_of<X>>) {
+    auto own = temporary<backend_of<X>, X>{};
+    f(own.get());
   } else {
 #if TESSERA_HOSTED
     struct owner {
@@ -113,8 +119,8 @@ template <class X> constexpr void with_temporary(auto&& f) {
       owner(owner const&) = delete;
       auto operator=(owner const&) -> owner& = delete;
       constexpr ~owner() { delete x; }
-    } temporary;
-    f(*temporary.x);
+    } own;
+    f(*own.x);
 #else
     broken_contract("assign: the two sides overlap, and a copy does not fit on the stack");
 #endif
@@ -176,16 +182,16 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
     } else {
       constexpr auto bytes = node::bytes_of_temporaries<node_type>(node::is_result<node_type> &&
                                                                    std::same_as<S, shape_of<Y>>);
-      static_assert(error::holds<bytes <= stack_limit, std::integral_constant<std::size_t, bytes>>,
+      static_assert(error::holds<bytes <= stack_limit || on_device<backend_of<Y>>, std::integral_constant<std::size_t, bytes>>,
                     "assign: the temporaries of this expression are too large for the stack; "
                     "assign its products and reductions to tensors of their own");
       if constexpr (node::is_result<node_type> && std::same_as<S, shape_of<Y>>) {
-        auto memory = node::argument_temporaries<node_type>{};
-        n.bind_args(memory);
+        auto memory = temporary<backend_of<Y>, node::argument_temporaries<node_type>>{};
+        n.bind_args(memory.get());
         run_assignment(y, n);
       } else {
-        auto memory = typename node_type::temporaries{};
-        n.bind(memory);
+        auto memory = temporary<backend_of<Y>, typename node_type::temporaries>{};
+        n.bind(memory.get());
         run_assignment(y, n);
       }
     }
@@ -246,11 +252,27 @@ constexpr void strided_view<T, S, B, U>::operator/=(E const& e) const {
 
 /// The value of an expression, as a tensor.
 template <expression E>
-  requires fixed_shape<shape_of<E>>
+  requires(fixed_shape<shape_of<E>> && not on_device<backend_of<E>>)
 [[nodiscard]] constexpr auto evaluate(E const& e) -> tensor<
     scalar_of<E>, shape_of<E>,
     std::conditional_t<std::same_as<backend_of<E>, any_backend>, default_backend, backend_of<E>>> {
   return e;
 }
+
+namespace detail {
+
+/// kernel<number_fn, Backend>::of(e): the one number of an expression, for the host.
+struct number_fn {};
+template <class E> [[nodiscard]] constexpr auto number_of(E const& e) -> scalar_of<E> {
+  return kernel<number_fn, backend_of<E>>::of(e);
+}
+
+}  // namespace detail
+
+template <> struct kernel<detail::number_fn, reference> {
+  template <class E> [[nodiscard]] static constexpr auto of(E const& e) -> scalar_of<E> {
+    return evaluate(e).values[0];
+  }
+};
 
 }  // namespace tessera

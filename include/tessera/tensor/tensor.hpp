@@ -119,6 +119,12 @@ template <class T, class S, class Backend> struct tensor {
   alignas(storage_alignment) T values[padded];
 
   tensor() = default;
+  /// Not for constant expressions, in which a compiler of device code would evaluate every number.
+  tensor()
+    requires on_device<Backend>
+  {
+    for (auto& value : values) value = T{};
+  }
   /// The elements in row-major order; those not given are zero.
   constexpr tensor(T const (&elements)[S::capacity]) : values{} {
     for (auto i = std::size_t{0}; i < S::capacity; ++i) values[i] = elements[i];

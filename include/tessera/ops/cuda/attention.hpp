@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/cuda/device.hpp>
+#include <tessera/core/elementary.hpp>
+#include <tessera/core/nothing.hpp>
+#include <tessera/ops/attention.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+template <class T>
+[[nodiscard]] TESSERA_DEVICE auto attention_score(attention_head<T> const& head, std::size_t i,
+                                                  std::size_t j) -> T {
+  auto sum = T{0};
+  for (auto d = std::size_t{0}; d < head.width; ++d)
+    sum = lane::fma(head.q[i * head.q_row + d], head.k[j * head.kv_row + d], sum);
+  return sum * head.scale;
+}
+/// The sum of dy·y over a row, and of dy·v.
+template <class T>
+[[nodiscard]] TESSERA_DEVICE auto inner_product(T const* a, T const* b, std::size_t n) -> T {
+  auto sum = T{0};
+  for (auto d = std::size_t{0}; d < n; ++d) sum = lane::fma(a[d], b[d], sum);
+  return sum;
+}
+
+/// One query: scores are computed anew for the maximum, the sum and the output.
+template <class T> struct attention_query {
+  attention_head<T> head;
+  T* y;
+  T* log_sum;
+
+  TESSERA_DEVICE void operator()(std::size_t i) const {
+    auto const keys = head.seen(i);
+    auto largest = reduce::lanes<reduce::takes_larger, T>{};
+    for (auto j = std::size_t{0}; j < keys; ++j) largest.add(attention_score(head, i, j));
+    auto const most = largest.total();
+    auto sum = reduce::lanes<reduce::adds, T>{};
+    for (auto j = std::size_t{0}; j < keys; ++j)
+      sum.add(lane::exp(attention_score(head, i, j) - most));
+    auto const total = sum.total();
+    if (log_sum != nullptr) log_sum[i * head.sum] = most + lane::log(total);
+    auto* const out = y + i * head.out;
+    for (auto d = std::size_t{0}; d < head.width; ++d) out[d] = T{0};
+    for (auto j = std::size_t{0}; j < keys; ++j) {
+      auto const p = lane::exp(attention_score(head, i, j) - most) / total;
+      for (auto d = std::size_t{0}; d < head.width; ++d)
+        out[d] = lane::fma(p, head.v[j * head.kv_row + d], out[d]);
+    }
+  }
+};
+
+/// The weight of key j for query i and its slope.
+template <class T> struct attention_slope {
+  T p;
+  T dp;
+};
+template <class T>
+[[nodiscard]] TESSERA_DEVICE auto slope_of_pair(attention_head<T> const& head,
+                                                attention_slopes<T> const& s, std::size_t i,
+                                                std::size_t j) -> attention_slope<T> {
+  auto const* const dy = s.dy + i * head.out;
+  auto const inner = inner_product(dy, s.y + i * head.out, head.width);
+  auto const p = lane::exp(attention_score(head, i, j) - s.log_sum[i * head.sum]);
+  auto const slope = inner_product(dy, head.v + j * head.kv_row, head.width);
+  return {p, p * (slope - inner) * head.scale};
+}
+template <class T> struct attention_query_slope {
+  attention_head<T> head;
+  attention_slopes<T> s;
+
+  TESSERA_DEVICE void operator()(std::size_t i) const {
+    auto* const dq = s.dq + i * head.q_row;
+    for (auto d = std::size_t{0}; d < head.width; ++d) dq[d] = T{0};
+    for (auto j = std::size_t{0}; j < head.seen(i); ++j) {
+      auto const dp = slope_of_pair(head, s, i, j).dp;
+      for (auto d = std::size_t{0}; d < head.width; ++d)
+        dq[d] = lane::fma(dp, head.k[j * head.kv_row + d], dq[d]);
+    }
+  }
+};
+template <class T> struct attention_key_slope {
+  attention_head<T> head;
+  attention_slopes<T> s;
+
+  TESSERA_DEVICE void operator()(std::size_t j) const {
+    auto* const dk = s.dk + j * head.kv_row;
+    auto* const dv = s.dv + j * head.kv_row;
+    for (auto d = std::size_t{0}; not s.adds && d < head.width; ++d) dk[d] = dv[d] = T{0};
+    for (auto i = std::size_t{0}; i < head.queries; ++i) {
+      if (j >= head.seen(i)) continue;
+      auto const pair = slope_of_pair(head, s, i, j);
+      for (auto d = std::size_t{0}; d < head.width; ++d) {
+        dk[d] = lane::fma(pair.dp, head.q[i * head.q_row + d], dk[d]);
+        dv[d] = lane::fma(pair.p, s.dy[i * head.out + d], dv[d]);
+      }
+    }
+  }
+};
+
+}  // namespace detail
+
+/// A thread for each query of a head, and in the backward pass one for each key.
+template <> struct kernel<detail::attention_fn, cuda> {
+  template <class T, std::size_t Keys, std::size_t Width> using workspace = nothing;
+
+  template <class T>
+  static void forward(detail::attention_head<T> const& head, T* y, T* log_sum, auto&) {
+    device::for_each(head.queries, detail::attention_query<T>{head, y, log_sum});
+  }
+  template <class T>
+  static void backward(detail::attention_head<T> const& head, detail::attention_slopes<T> const& s,
+                       auto&) {
+    device::for_each(head.queries, detail::attention_query_slope<T>{head, s});
+    device::for_each(head.keys, detail::attention_key_slope<T>{head, s});
+  }
+};
+
+}  // namespace tessera

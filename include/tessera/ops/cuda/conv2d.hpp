@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/cuda/device.hpp>
+#include <tessera/core/lane.hpp>
+#include <tessera/ops/conv2d.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+/// Calls f(place in x of the group's first channel, tap) for all that output (image, row, column)
+/// sees, taps ascending.
+TESSERA_DEVICE inline void for_each_tap(conv2d_geometry const& g, std::size_t image,
+                                        std::size_t row, std::size_t column, std::size_t group,
+                                        auto const& f) {
+  for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
+    auto const i = row * g.stride.height + k * g.dilation.height;
+    if (i < g.padding.height || i - g.padding.height >= g.image.height) continue;
+    for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
+      auto const j = column * g.stride.width + l * g.dilation.width;
+      if (j < g.padding.width || j - g.padding.width >= g.image.width) continue;
+      f(((image * g.image.height + i - g.padding.height) * g.image.width + j - g.padding.width) *
+                g.in +
+            group * g.group_in(),
+        k * g.kernel.width + l);
+    }
+  }
+}
+
+template <class T> struct add_taps {
+  conv2d_geometry const& g;
+  T const* x;
+  T const* weight;
+  std::size_t o;
+  T& sum;
+  TESSERA_DEVICE void operator()(std::size_t at, std::size_t tap) const {
+    for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+      sum = lane::fma(x[at + i], weight[g.weight_at(o, i, tap)], sum);
+  }
+};
+template <class T> struct conv2d_output {
+  conv2d_geometry g;
+  T const* x;
+  T const* weight;
+  T const* bias;
+  T* y;
+
+  TESSERA_DEVICE void operator()(std::size_t at) const {
+    auto const o = at % g.out;
+    auto const pixel = at / g.out;
+    auto const column = pixel % g.output.width;
+    auto const row = pixel / g.output.width % g.output.height;
+    auto sum = bias == nullptr ? T{0} : bias[o];
+    for_each_tap(g, pixel / g.output.area(), row, column, o / g.group_out(),
+                 add_taps<T>{g, x, weight, o, sum});
+    y[at] = sum;
+  }
+};
+template <class T> struct conv2d_input {
+  conv2d_geometry g;
+  T const* weight;
+  T const* dy;
+  T* dx;
+
+  TESSERA_DEVICE void operator()(std::size_t at) const {
+    auto const c = at % g.in;
+    auto const pixel = at / g.in;
+    auto const column = pixel % g.image.width + g.padding.width;
+    auto const row = pixel / g.image.width % g.image.height + g.padding.height;
+    auto const image = pixel / g.image.area();
+    auto const group = c / g.group_in();
+    auto sum = T{0};
+    for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
+      auto const i = seen_by(row, k * g.dilation.height, g.stride.height, g.output.height);
+      if (i == g.output.height) continue;
+      for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
+        auto const j = seen_by(column, l * g.dilation.width, g.stride.width, g.output.width);
+        if (j == g.output.width) continue;
+        auto const* const d = dy + ((image * g.output.height + i) * g.output.width + j) * g.out;
+        for (auto o = group * g.group_out(); o < (group + 1) * g.group_out(); ++o)
+          sum = lane::fma(
+              d[o], weight[g.weight_at(o, c % g.group_in(), k * g.kernel.width + l)], sum);
+      }
+    }
+    dx[at] = sum;
+  }
+
+ private:
+  /// The output that sees the padded place by a tap at that distance; `outputs` where none does.
+  TESSERA_DEVICE static auto seen_by(std::size_t place, std::size_t distance, std::size_t stride,
+                                     std::size_t outputs) -> std::size_t {
+    if (place < distance || (place - distance) % stride != 0) return outputs;
+    auto const i = (place - distance) / stride;
+    return i < outputs ? i : outputs;
+  }
+};
+template <class T> struct conv2d_weight {
+  conv2d_geometry g;
+  T const* x;
+  T const* dy;
+  T* dweight;
+
+  TESSERA_DEVICE void operator()(std::size_t at) const {
+    auto const tap = at % g.kernel.area();
+    auto const i = at / g.kernel.area() % g.group_in();
+    auto const o = at / g.kernel.area() / g.group_in();
+    auto const rows = rows_of_tap(g, tap / g.kernel.width);
+    auto const columns = columns_of_tap(g, tap % g.kernel.width);
+    auto const channel = o / g.group_out() * g.group_in() + i;
+    auto sum = dweight[at];
+    for (auto b = std::size_t{0}; b < g.batch; ++b)
+      for (auto r = std::size_t{0}; r < rows.count; ++r)
+        for (auto c = std::size_t{0}; c < columns.count; ++c) {
+          auto const in = (b * g.image.height + rows.input + r * g.stride.height) * g.image.width +
+                          columns.input + c * g.stride.width;
+          auto const out =
+              (b * g.output.height + rows.first + r) * g.output.width + columns.first + c;
+          sum = lane::fma(dy[out * g.out + o], x[in * g.in + channel], sum);
+        }
+    dweight[at] = sum;
+  }
+};
+template <class T> struct conv2d_bias {
+  std::size_t pixels;
+  std::size_t out;
+  T const* dy;
+  T* dbias;
+  TESSERA_DEVICE void operator()(std::size_t o) const {
+    auto sum = dbias[o];
+    for (auto i = std::size_t{0}; i < pixels; ++i) sum += dy[i * out + o];
+    dbias[o] = sum;
+  }
+};
+
+}  // namespace detail
+
+/// A thread for each output, input and weight; sums in the order of `reference`.
+template <> struct kernel<detail::conv2d_fn, cuda> {
+  using geometry = detail::conv2d_geometry;
+  template <class T, std::size_t Weights> struct packed {
+    [[nodiscard]] static constexpr auto data() -> T* { return nullptr; }
+  };
+
+  template <class T>
+  static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y, T*) {
+    device::for_each(g.batch * g.output.area() * g.out,
+                     detail::conv2d_output<T>{g, x, weight, bias, y});
+  }
+  template <class T>
+  static void input(geometry const& g, T const* weight, T const* dy, T* dx, T*) {
+    device::for_each(g.batch * g.image.area() * g.in, detail::conv2d_input<T>{g, weight, dy, dx});
+  }
+  template <class T>
+  static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias, T*) {
+    if (dbias != nullptr)
+      device::for_each(g.out, detail::conv2d_bias<T>{g.batch * g.output.area(), g.out, dy, dbias});
+    if (dweight != nullptr)
+      device::for_each(g.out * g.group_in() * g.kernel.area(),
+                       detail::conv2d_weight<T>{g, x, dy, dweight});
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/tensor/cuda/assign.hpp>
+#include <tessera/tensor/reduction.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+/// Element k of the axes that Mask names, in row-major order, put into index.
+template <axis_mask Mask, std::size_t Rank, std::size_t Leading>
+TESSERA_DEVICE constexpr void set_index(std::array<std::size_t, Rank> const& extents,
+                                        std::array<std::size_t, Leading>& index, std::size_t k) {
+  for (auto a = Leading; a > 0; --a) {
+    if (not has(Mask, a - 1)) continue;
+    index[a - 1] = k % extents[a - 1];
+    k /= extents[a - 1];
+  }
+}
+template <axis_mask Mask, std::size_t Rank>
+[[nodiscard]] constexpr auto count_of(std::array<std::size_t, Rank> const& extents) -> std::size_t {
+  auto n = std::size_t{1};
+  for (auto a = std::size_t{0}; a + 1 < Rank; ++a)
+    if (has(Mask, a)) n *= extents[a];
+  return n;
+}
+
+/// A block for each result: thread l joins the elements l, l + 64, ... of every outer index, and
+/// the lanes are folded by halves, in the order of `reference`.
+template <class Join, class T, class Y, class E, class Axes> struct reduce_along_rows {
+  static constexpr std::size_t threads = reduction_lanes;
+  struct shared {
+    T at[threads];
+  };
+  using registers = device::empty;
+
+  T* out;
+  E e;
+  std::array<std::size_t, shape_of<E>::rank> extents;
+  std::size_t outer;
+  std::size_t trailing;
+
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 8; }
+  TESSERA_DEVICE void run(std::size_t phase, std::size_t block, std::size_t thread, shared& s,
+                          registers&) const {
+    auto const n = extents[extents.size() - 1];
+    if (phase == 0) {
+      auto index = leading_index<shape_of<E>::rank>{};
+      set_index<Axes::kept>(extents, index, block);
+      auto joined = Join::template neutral<T>();
+      for (auto o = std::size_t{0}; o < outer; ++o) {
+        set_index<Axes::outer>(extents, index, o);
+        for (auto k = thread; k < trailing * n; k += threads) {
+          set_index<Axes::trailing>(extents, index, k / n);
+          joined = Join::join(joined, e.row(index).get(one{}, k % n));
+        }
+      }
+      s.at[thread] = joined;
+    } else if (phase < 7) {
+      // As reduce::lanes::total: lanes that nothing went to are not folded.
+      auto const used = trailing * n < threads ? trailing * n : threads;
+      auto const half = threads >> phase;
+      if (half < used && thread < half) s.at[thread] = Join::join(s.at[thread], s.at[thread + half]);
+    } else if (thread == 0) {
+      one::store(out + block, s.at[0]);
+    }
+  }
+};
+
+/// A thread for each result, where the last axis is kept.
+template <class Join, class T, class Y, class E, class Axes> struct reduce_columns {
+  T* out;
+  E e;
+  std::array<std::size_t, shape_of<E>::rank> extents;
+  std::size_t outer;
+
+  TESSERA_DEVICE void operator()(std::size_t i) const {
+    auto const n = extents[extents.size() - 1];
+    auto index = leading_index<shape_of<E>::rank>{};
+    set_index<Axes::kept>(extents, index, i / n);
+    auto joined = Join::template neutral<T>();
+    for (auto o = std::size_t{0}; o < outer; ++o) {
+      set_index<Axes::outer>(extents, index, o);
+      joined = Join::join(joined, e.row(index).get(one{}, i % n));
+    }
+    one::store(out + i, joined);
+  }
+};
+
+}  // namespace detail
+
+template <class Join> struct kernel<detail::reduce_fn<Join>, cuda> {
+  template <std::ptrdiff_t... Axes, class Y, class E>
+  static void run(axis_list<Axes...>, Y y, E const& e) {
+    using S = shape_of<E>;
+    using T = compute_of<scalar_of<E>>;
+    using axes = detail::reduction_axes<S, Axes...>;
+    if constexpr (S::rank == 0) {
+      kernel<detail::assign_fn, cuda>::run(y, e);
+    } else {
+      auto const actual = actual_extents<S>(e.extents());
+      auto const extents = actual.full();
+      auto const kept = detail::count_of<axes::kept>(extents);
+      auto const outer = detail::count_of<axes::outer>(extents);
+      if constexpr (axes::along_row)
+        device::current().launch(
+            detail::reduce_along_rows<Join, T, Y, E, axes>{
+                y.data(), e, extents, outer, detail::count_of<axes::trailing>(extents)},
+            kept);
+      else
+        device::for_each(kept * extents[S::rank - 1], detail::reduce_columns<Join, T, Y, E, axes>{
+                                                          y.data(), e, extents, outer});
+    }
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What fake.cpp runs on the host, on a GPU, against `reference` on the host. Exit status: 77 where
+// there is no GPU.
+#include "models.hpp"
+
+auto main() -> int {
+  static_assert(not tessera::device::is_fake);
+  if (not tessera::device::is_present()) {
+    std::printf("skipped: no device\n");
+    return 77;
+  }
+  auto failed = 0;
+  auto const check = [&](char const* name, auto train) {
+    for (auto const as_graph : {false, true}) {
+      auto const d = train(3, as_graph);
+      auto const holds = d.loss < 1e-5 && d.parameters < 1e-4;
+      std::printf("%-15s %4zu kernels in a graph, loss within %.1e, parameters within %.1e%s\n", name,
+                  d.kernels, d.loss, d.parameters, holds ? "" : "  FAILED");
+      failed += holds ? 0 : 1;
+    }
+  };
+  check("filter", on_cuda::train_filter);
+  check("language model", on_cuda::train_language_model);
+  check("denoiser", on_cuda::train_denoiser);
+  check("convolutions", on_cuda::train_convolutions);
+  return failed == 0 ? 0 : 1;
+}

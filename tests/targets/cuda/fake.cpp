@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+#include "models.hpp"
+
+using namespace on_cuda;
+
+TEST_CASE("cuda: models train with the bits of the reference, launched singly or as one graph") {
+  static_assert(device::is_fake);
+  auto const check = [](char const* name, auto const& train) {
+    for (auto const as_graph : {false, true}) {
+      auto const d = train(3, as_graph);
+      INFO(name << (as_graph ? ", a graph of " : ", no graph, ") << d.kernels << " kernels");
+      CHECK(d.loss < 1e-6);
+      CHECK(d.parameters < 1e-6);
+      CHECK((d.kernels > 5) == as_graph);
+    }
+  };
+  check("filter", train_filter);
+  check("language model", train_language_model);
+  check("denoiser", train_denoiser);
+  check("convolutions", train_convolutions);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/layers/conv1d.hpp>
+#include <tessera/layers/dropout.hpp>
+#include <tessera/models/gpt.hpp>
+#include <tessera/models/unet.hpp>
+#include <tessera/optim/averaging.hpp>
+#include <tessera/optim/training.hpp>
+#include <tessera/tessera.hpp>
+#include <tessera/cuda.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+/// The same models on `reference` and on `cuda`, trained side by side: what a GPU runs, and what
+/// the fake device runs in its place.
+namespace on_cuda {
+
+using namespace tessera;
+
+struct distances {
+  double loss = 0;        ///< the largest relative one of a step
+  double parameters = 0;  ///< the largest one after all steps
+  std::size_t kernels = 0;
+};
+
+inline void note(double& worst, double a, double b) {
+  auto const d = std::isfinite(b) ? std::abs(a - b) : INFINITY;
+  if (not(d <= worst)) worst = d;
+}
+
+/// Trains for `steps`, on cuda by one graph or by single launches.
+template <class Model, class S, class R, class Target, class Optimizer, class Loss>
+class side_by_side {
+ public:
+  template <class Backend> using input = tensor<float, S, Backend>;
+  template <class Backend> using target = tensor<Target, R, Backend>;
+  template <class Backend> using object = training<Model, input<Backend>, Optimizer>;
+
+  side_by_side() {
+    auto generator = torch_generator(1);
+    Model::initialize(host_->parameters, generator);
+    generator = torch_generator(1);
+    Model::initialize(device_->parameters, generator);
+    device::synchronize();
+  }
+  /// Numbers of x and the target by f(generator), g(generator).
+  void fill(auto const& f, auto const& g) {
+    auto generator = torch_generator(2);
+    for (auto i = std::size_t{0}; i < x_->size(); ++i)
+      x_->values[i] = dx_->values[i] = static_cast<float>(f(generator));
+    for (auto i = std::size_t{0}; i < y_->size(); ++i)
+      y_->values[i] = dy_->values[i] = static_cast<Target>(g(generator));
+  }
+  /// The contexts are those of a step, for either.
+  auto train(int steps, bool as_graph, auto const& host_context, auto const& device_context)
+      -> distances {
+    auto result = distances{};
+    auto step = 0;
+    auto optimizer = Optimizer{};
+    auto const on_device = [&] {
+      device_->restart();
+      auto const context = device_context(step);
+      auto const loss = device_->differentiate(0, as_const(*dx_), as_const(*dy_), Loss{},
+                                               Loss{}.terms(as_const(*dy_)), context);
+      clip_norm(device_->gradient(), 0.5);
+      device_->update(optimizer);
+      return static_cast<double>(loss);
+    };
+    auto const compare = [&](auto&& run) {
+      for (step = 0; step < steps; ++step) {
+        optimizer.rate = 0.01 / (1 + step);
+        host_->restart();
+        auto const wanted = static_cast<double>(
+            host_->differentiate(0, as_const(*x_), as_const(*y_), Loss{},
+                                 Loss{}.terms(as_const(*y_)), host_context(step)));
+        clip_norm(host_->gradient(), 0.5);
+        host_->update(optimizer);
+        note(result.loss, run() / wanted, 1);
+      }
+    };
+    if (as_graph) {
+      auto graph = device::graph(on_device);
+      compare(graph);
+      result.kernels = graph.kernels();
+    } else {
+      compare(on_device);
+    }
+    device::synchronize();
+    for_each_parameter(
+        [&](name const&, auto const& a, auto const& b) {
+          for (auto i = std::size_t{0}; i < a.size(); ++i)
+            note(result.parameters, static_cast<double>(a.values[i]),
+                 static_cast<double>(b.values[i]));
+        },
+        host_->parameters, device_->parameters);
+    return result;
+  }
+
+ private:
+  std::unique_ptr<object<reference>> host_ = std::make_unique<object<reference>>();
+  std::unique_ptr<input<reference>> x_ = std::make_unique<input<reference>>();
+  std::unique_ptr<target<reference>> y_ = std::make_unique<target<reference>>();
+  device::unique<object<cuda>> device_ = device::make<object<cuda>>();
+  device::unique<input<cuda>> dx_ = device::make<input<cuda>>();
+  device::unique<target<cuda>> dy_ = device::make<target<cuda>>();
+};
+
+inline auto uniform(torch_generator& g) -> double { return 2 * g.rand<double>() - 1; }
+inline constexpr auto no_context = [](int) { return plain_context{}; };
+
+/// The frequency filter's network, with dropout between two layers.
+struct filter : sequential<lstm<5, 16, lstm_options{.layers = 2, .dropout = 0.3}>, linear<16, 1>> {
+};
+inline auto train_filter(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<filter, shape<12, 4, 5>, shape<12, 4, 1>, float, adam, mse>{};
+  run.fill(uniform, uniform);
+  auto const context = [](int step) {
+    return random_context{.seed = 3, .step = static_cast<std::uint64_t>(step)};
+  };
+  return run.train(steps, as_graph, context, context);
+}
+
+/// The character model, narrower.
+struct language_model : gpt<gpt_options{.vocabulary = 20,
+                                        .width = 16,
+                                        .blocks = 2,
+                                        .heads = 4,
+                                        .kv_heads = 2,
+                                        .context = 24}> {};
+inline auto train_language_model(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<language_model, shape<24, 3>, shape<24, 3>, std::int32_t, adamw,
+                          cross_entropy>{};
+  auto const token = [](torch_generator& g) { return g.randint(20); };
+  run.fill(token, token);
+  return run.train(steps, as_graph, no_context, no_context);
+}
+
+/// The digit U-Net, narrower, with its condition; by plain gradient descent, since Adam makes whole
+/// steps of what rounding leaves of a slope that is zero.
+struct denoiser : unet<unet_options{.in = 1,
+                                    .out = 1,
+                                    .levels = 2,
+                                    .channels = {8, 16},
+                                    .blocks = 1,
+                                    .attention_from = 1,
+                                    .head_width = 8,
+                                    .groups = 4,
+                                    .classes = 11}> {};
+inline auto train_denoiser(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<denoiser, shape<2, 8, 8, 1>, shape<2, 8, 8, 1>, float, sgd, mse>{};
+  run.fill(uniform, uniform);
+  static auto const host = tensor<float, shape<2, 2>, reference>{{3.0F, 4.0F, 150.0F, 10.0F}};
+  auto const on_device = device::make<tensor<float, shape<2, 2>, cuda>>();
+  for (auto i = std::size_t{0}; i < 4; ++i) on_device->values[i] = host.values[i];
+  return run.train(
+      steps, as_graph, [&](int) { return given(as_const(host)); },
+      [&](int) { return given(as_const(*on_device)); });
+}
+
+/// What the three others have not: convolutions over time.
+struct convolutions : sequential<conv1d<3, 8, 3, conv1d_options{.stride = 2, .padding = 1}>,
+                                 relu_layer, conv1d<8, 2, 3>> {};
+inline auto train_convolutions(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<convolutions, shape<16, 2, 3>, shape<6, 2, 2>, float, adam, l1>{};
+  run.fill(uniform, uniform);
+  return run.train(steps, as_graph, no_context, no_context);
+}
+
+}  // namespace on_cuda
