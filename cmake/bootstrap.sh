@@ -11,7 +11,7 @@ headers="libxsimd-dev libboost1.81-dev libxtensor-dev nlohmann-json3-dev
          libyaml-cpp-dev libcli11-dev"
 case "${1-}" in
   demo) needed="$tools $headers gnuplot-nox" ;;
-  test) needed="$tools $headers catch2 python3 git gnuplot-nox
+  test) needed="$tools $headers catch2 python3 python3-venv git gnuplot-nox
                 clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib
                 qemu-system-arm" ;;
@@ -52,6 +52,16 @@ for package in $needed; do
   esac
 done
 [ -z "$missing" ] || step packages install_packages
+
+# The device compiler: one that the machine has, or PyPI's, in build/nvcc.
+install_nvcc() {
+  python3 -m venv build/nvcc &&
+    build/nvcc/bin/pip install -r tests/targets/cuda/requirements.txt
+}
+if [ "$1" = test ] && [ ! -e build/nvcc/bin/pip ] &&
+  ! PATH="$PATH:/usr/local/cuda/bin" nvcc --version 2>/dev/null | grep -q 'release 13'; then
+  step nvcc install_nvcc
+fi
 
 case "$1" in
   demo)

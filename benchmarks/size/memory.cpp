@@ -45,10 +45,11 @@ template <class Model, class X> void print_model(char const* name) {
 }  // namespace
 
 auto main() -> int {
-  std::printf("KiB; batch 4; images of 32x32x3, 128 tokens\n%-22s %-10s %10s %9s %9s %9s %9s %9s "
-              "%10s %10s\n",
-              "model", "mode", "parameters", "gradient", "moments", "state", "tape", "scratch",
-              "total", "sizeof");
+  std::printf(
+      "KiB; batch 4; images of 32x32x3, 128 tokens\n%-22s %-10s %10s %9s %9s %9s %9s %9s "
+      "%10s %10s\n",
+      "model", "mode", "parameters", "gradient", "moments", "state", "tape", "scratch", "total",
+      "sizeof");
   print_model<four_levels<false>, images>("unet, four levels");
   print_model<four_levels<true>, images>("unet, recompute");
   print_model<language_model<false>, tokens>("gpt, 12 blocks");

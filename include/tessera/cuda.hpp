@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Turns the backend `cuda` on: the only way device code reaches a program. In a .cu file the device
-/// is a GPU; elsewhere a fake one runs the same kernels on the host, for tests.
+/// Turns the backend `cuda` on: the only way device code reaches a program. In a .cu file the
+/// device is a GPU; elsewhere a fake one runs the same kernels on the host, for tests.
 ///
 ///   using X = tensor<float, shape<128, 16>, cuda>;
 ///   auto const learner = device::make<training<model, X, adamw>>();

@@ -14,12 +14,11 @@ using namespace tessera;
 template <std::size_t In, std::size_t Out, std::size_t Stride = 1>
 using conv = conv2d<In, Out, 3, conv2d_options{.stride = Stride, .padding = 1}>;
 template <std::size_t C, std::size_t Below, class Inner>
-using level =
-    sequential<named<"around", parallel<named<"below", sequential<named<"down", conv<C, Below, 2>>,
-                                                                  named<"inner", Inner>,
-                                                                  upsample<2>>>,
-                                        identity>>,
-               named<"up", conv<Below + C, C>>>;
+using level = sequential<
+    named<"around", parallel<named<"below", sequential<named<"down", conv<C, Below, 2>>,
+                                                       named<"inner", Inner>, upsample<2>>>,
+                             identity>>,
+    named<"up", conv<Below + C, C>>>;
 template <std::size_t Wrong>
 using network = level<4, 8, level<8, 16, sequential<named<"middle", conv<Wrong, 16>>, relu_layer>>>;
 

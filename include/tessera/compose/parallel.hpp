@@ -18,9 +18,9 @@ struct copy_columns_fn {};
 /// Copies each row of `part` to columns first .. of `whole`.
 constexpr void join_columns(auto part, auto whole, std::size_t first) {
   constexpr auto width = last_of<shape_of<decltype(part)>>;
-  kernel<copy_columns_fn, backend_of<decltype(part)>>::run(
-      part.size() / width, width, part.data(), width, whole.data() + first,
-      last_of<shape_of<decltype(whole)>>);
+  kernel<copy_columns_fn, backend_of<decltype(part)>>::run(part.size() / width, width, part.data(),
+                                                           width, whole.data() + first,
+                                                           last_of<shape_of<decltype(whole)>>);
 }
 /// Copies columns first .. of `whole` to the rows of `part`.
 constexpr void split_columns(auto part, auto whole, std::size_t first) {

@@ -31,7 +31,8 @@ template <class Layer> struct recompute : as_layer<Layer> {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     if constexpr (m.training) {
-      if constexpr (tessera::stateful<inner>) copy_on<backend_of<decltype(x)>>(m.tape.start, m.state);
+      if constexpr (tessera::stateful<inner>)
+        copy_on<backend_of<decltype(x)>>(m.tape.start, m.state);
       inner::forward(p, x, y, again(m, m.state));
     } else {
       inner::forward(p, x, y, m);

@@ -104,7 +104,7 @@ template <class P> [[nodiscard]] constexpr auto name_inside(std::size_t index) -
   if constexpr (requires { P::own_name; })
     return name(P::own_name.letters);
   else
-    return name("", index);
+    return {"", index};
 }
 
 }  // namespace tessera

@@ -40,8 +40,8 @@ void write_header(std::filesystem::path const& path, std::string const& space, P
         body += ")";
         for (auto i = std::size_t{0}; i < S::capacity; ++i) {
           char text[40];
-          std::snprintf(text, sizeof text, "%s%aF,", i % 6 == 0 ? "\n    " : " ",
-                        static_cast<double>(w.data()[i]));
+          (void)std::snprintf(text, sizeof text, "%s%aF,", i % 6 == 0 ? "\n    " : " ",
+                              static_cast<double>(w.data()[i]));
           body += text;
         }
         body += "\n";
@@ -49,7 +49,7 @@ void write_header(std::filesystem::path const& path, std::string const& space, P
       },
       p);
   char signature[20];
-  std::snprintf(signature, sizeof signature, "0x%016" PRIx64, signature_of(p));
+  (void)std::snprintf(signature, sizeof signature, "0x%016" PRIx64, signature_of(p));
   write_file(path,
              "// Written by tessera::write_header.\n#pragma once\n\n#include <cstdint>\n\n"
              "namespace " +

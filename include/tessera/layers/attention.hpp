@@ -23,7 +23,8 @@ struct attention_options {
 ///         causal; the tape has no matrix of scores
 /// Errors  an input that is not (time, batch, Features): tests/fail/attention_wrong_input.cpp
 /// Source  torch.nn.MultiheadAttention(x, x, x); reference values: tests/reference/attention.py
-template <std::size_t Features, attention_options Options = attention_options{}> struct attention_layer {
+template <std::size_t Features, attention_options Options = attention_options{}>
+struct attention_layer {
   static_assert(Features % Options.heads == 0, "attention: heads must divide the features");
   static constexpr auto width = Features / Options.heads;
 

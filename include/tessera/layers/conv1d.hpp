@@ -28,7 +28,8 @@ struct conv1d_options {
 /// Errors  an input whose last extent is not In, or too short: tests/fail/conv1d_wrong_input.cpp
 /// Source  torch.nn.Conv1d, whose inputs are (batch, In, time); reference values:
 ///         tests/reference/conv1d.py
-template <std::size_t In, std::size_t Out, std::size_t Kernel, conv1d_options Options = conv1d_options{}>
+template <std::size_t In, std::size_t Out, std::size_t Kernel,
+          conv1d_options Options = conv1d_options{}>
 struct conv1d {
   static_assert(Kernel > 0 && Options.stride > 0 && Options.dilation > 0);
   static_assert(In % Options.groups == 0 && Out % Options.groups == 0,

@@ -19,7 +19,8 @@ struct group_norm_options {
 /// Cost    three passes forward, four backward; the tape has two numbers for each image and group
 /// Errors  an input whose last extent is not Channels: tests/fail/group_norm_wrong_input.cpp
 /// Source  torch.nn.GroupNorm; reference values: tests/reference/group_norm.py
-template <std::size_t Groups, std::size_t Channels, group_norm_options Options = group_norm_options{}>
+template <std::size_t Groups, std::size_t Channels,
+          group_norm_options Options = group_norm_options{}>
 struct group_norm {
   static_assert(Groups > 0 && Channels % Groups == 0,
                 "group_norm: groups must divide the channels");

@@ -41,7 +41,8 @@ template <class W, class E> constexpr void add_rows(W& to, E const& e) {
 /// Cost    three passes forward, four backward; the tape has two numbers a row
 /// Errors  an input whose last extent is not Features: tests/fail/layer_norm_wrong_input.cpp
 /// Source  torch.nn.LayerNorm; reference values: tests/reference/layer_norm.py
-template <std::size_t Features, layer_norm_options Options = layer_norm_options{}> struct layer_norm {
+template <std::size_t Features, layer_norm_options Options = layer_norm_options{}>
+struct layer_norm {
   template <class Storage> struct parameters {
     [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Features>, 0> weight;
     [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Features>, 1> bias;

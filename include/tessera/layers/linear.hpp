@@ -17,7 +17,8 @@ struct linear_options {
 /// Cost    rows·In·Out multiply-adds forward, twice that backward
 /// Errors  an input whose last extent is not In does not compile: tests/fail/linear_wrong_input.cpp
 /// Source  torch.nn.Linear; reference values: tests/reference/linear.py
-template <std::size_t In, std::size_t Out, linear_options Options = linear_options{}> struct linear {
+template <std::size_t In, std::size_t Out, linear_options Options = linear_options{}>
+struct linear {
   template <class Storage> struct parameters {
     matrix_in<Storage, shape<Out, In>> weight;
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<Out>, 0> bias;

@@ -24,7 +24,8 @@ struct lstm_options {
 /// Errors  an input whose last extent is not In does not compile: tests/fail/lstm_wrong_input.cpp
 /// Source  torch.nn.LSTM: gates in the order input, forget, candidate, output, and two biases;
 ///         reference values: tests/reference/lstm.py
-template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}> struct lstm_layer {
+template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}>
+struct lstm_layer {
   static constexpr bool projected = Options.projection > 0;
   static constexpr std::size_t out = projected ? Options.projection : Hidden;
 

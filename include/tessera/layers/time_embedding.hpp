@@ -27,10 +27,11 @@ template <std::size_t Width> struct sinusoidal {
 
   template <class T>
   static constexpr auto frequencies = [] {
-    auto f = std::array<T, Width / 2>{};
-    for (auto k = std::size_t{0}; k < Width / 2; ++k)
+    constexpr auto half = Width / 2;
+    auto f = std::array<T, half>{};
+    for (auto k = std::size_t{0}; k < half; ++k)
       f[k] = static_cast<T>(
-          lane::exp(-9.210340371976184 * static_cast<double>(k) / static_cast<double>(Width / 2)));
+          lane::exp(-9.210340371976184 * static_cast<double>(k) / static_cast<double>(half)));
     return f;
   }();
 

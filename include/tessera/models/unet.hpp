@@ -63,8 +63,7 @@ template <unet_options O> struct unet_parts {
                            named<"conv2", conv_3x3<Out, Out>>>>;
   template <std::size_t In, std::size_t Out>
   struct resnet_of : added<resnet_body<In, Out>, named<"conv_shortcut", conv2d<In, Out, 1>>> {};
-  template <std::size_t Same>
-  struct resnet_of<Same, Same> : residual<resnet_body<Same, Same>> {};
+  template <std::size_t Same> struct resnet_of<Same, Same> : residual<resnet_body<Same, Same>> {};
   template <std::size_t In, std::size_t Out> using resnet = tape_or_not<resnet_of<In, Out>>;
 
   template <std::size_t C>
@@ -87,8 +86,8 @@ template <unet_options O> struct unet_parts {
   };
   template <fixed_name Resnet, fixed_name Attention, std::size_t In, std::size_t Out>
   struct block_of<Resnet, Attention, In, Out, true> {
-    struct both : sequential<named<Resnet, resnet<In, Out>>, named<Attention, image_attention<Out>>> {
-    };
+    struct both
+        : sequential<named<Resnet, resnet<In, Out>>, named<Attention, image_attention<Out>>> {};
     using type = named<"", both>;
   };
   template <std::size_t K, std::size_t J, std::size_t In>

@@ -64,8 +64,8 @@ struct conv_run {
   return run_of_tap(k, g.image.height, g.output.height, g.stride.height, g.padding.height,
                     g.dilation.height);
 }
-[[nodiscard]] constexpr auto columns_of_tap(conv2d_geometry const& g, std::size_t l) -> conv_run {
-  return run_of_tap(l, g.image.width, g.output.width, g.stride.width, g.padding.width,
+[[nodiscard]] constexpr auto columns_of_tap(conv2d_geometry const& g, std::size_t k) -> conv_run {
+  return run_of_tap(k, g.image.width, g.output.width, g.stride.width, g.padding.width,
                     g.dilation.width);
 }
 

@@ -182,7 +182,8 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
     } else {
       constexpr auto bytes = node::bytes_of_temporaries<node_type>(node::is_result<node_type> &&
                                                                    std::same_as<S, shape_of<Y>>);
-      static_assert(error::holds<bytes <= stack_limit || on_device<backend_of<Y>>, std::integral_constant<std::size_t, bytes>>,
+      static_assert(error::holds < bytes <= stack_limit || on_device<backend_of<Y>>,
+                    std::integral_constant < std::size_t, bytes >>,
                     "assign: the temporaries of this expression are too large for the stack; "
                     "assign its products and reductions to tensors of their own");
       if constexpr (node::is_result<node_type> && std::same_as<S, shape_of<Y>>) {

@@ -8,8 +8,8 @@ namespace tessera {
 
 namespace detail {
 
-/// kernel<whole_fn, Backend> has clear(object) and copy(to, from), for objects that hold nothing but
-/// numbers of that backend: a state, a gradient.
+/// kernel<whole_fn, Backend> has clear(object) and copy(to, from), for objects that hold nothing
+/// but numbers of that backend: a state, a gradient.
 struct whole_fn {};
 
 }  // namespace detail

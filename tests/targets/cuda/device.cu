@@ -14,8 +14,8 @@ auto main() -> int {
     for (auto const as_graph : {false, true}) {
       auto const d = train(3, as_graph);
       auto const holds = d.loss < 1e-5 && d.parameters < 1e-4;
-      std::printf("%-15s %4zu kernels in a graph, loss within %.1e, parameters within %.1e%s\n", name,
-                  d.kernels, d.loss, d.parameters, holds ? "" : "  FAILED");
+      std::printf("%-15s %4zu kernels in a graph, loss within %.1e, parameters within %.1e%s\n",
+                  name, d.kernels, d.loss, d.parameters, holds ? "" : "  FAILED");
       failed += holds ? 0 : 1;
     }
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/cuda.hpp>
 #include <tessera/layers/conv1d.hpp>
 #include <tessera/layers/dropout.hpp>
 #include <tessera/models/gpt.hpp>
@@ -8,7 +9,6 @@
 #include <tessera/optim/averaging.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/tessera.hpp>
-#include <tessera/cuda.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -124,12 +124,9 @@ inline auto train_filter(int steps, bool as_graph) -> distances {
 }
 
 /// The character model, narrower.
-struct language_model : gpt<gpt_options{.vocabulary = 20,
-                                        .width = 16,
-                                        .blocks = 2,
-                                        .heads = 4,
-                                        .kv_heads = 2,
-                                        .context = 24}> {};
+struct language_model
+    : gpt<gpt_options{
+          .vocabulary = 20, .width = 16, .blocks = 2, .heads = 4, .kv_heads = 2, .context = 24}> {};
 inline auto train_language_model(int steps, bool as_graph) -> distances {
   auto run = side_by_side<language_model, shape<24, 3>, shape<24, 3>, std::int32_t, adamw,
                           cross_entropy>{};

@@ -77,7 +77,8 @@ struct deleter {
 };
 template <class T> using unique = std::unique_ptr<T, deleter>;
 
-/// An object of zeros in memory that host and device see: parameters, training<...>, inference<...>.
+/// An object of zeros in memory that host and device see: parameters, training<...>,
+/// inference<...>.
 ///
 /// Errors  device_error where the device has no room for it
 template <class T>
@@ -226,8 +227,8 @@ class queue {
   struct recording {
     std::vector<std::byte> bodies;
     std::vector<std::size_t> blocks;
-    std::size_t next = 0;      ///< the body that a replay comes to
-    std::size_t end = 0;       ///< of the bodies so far
+    std::size_t next = 0;  ///< the body that a replay comes to
+    std::size_t end = 0;   ///< of the bodies so far
     bool replays = false;
     std::size_t number_bytes = 0;  ///< of the first number that was asked for
 #if defined(__CUDACC__)
@@ -350,8 +351,8 @@ template <class Step> class graph {
     step_();
     if (recording_.replays && recording_.next != recording_.blocks.size())
       throw device_error("graph: a replay launches less than was recorded");
-    first_ = q.asked_ > queue::most_numbers / 2 ? q.numbers_.get() + queue::most_numbers / 2
-                                                : nullptr;
+    first_ =
+        q.asked_ > queue::most_numbers / 2 ? q.numbers_.get() + queue::most_numbers / 2 : nullptr;
   }
 
   Step step_;

@@ -33,10 +33,14 @@ template <> struct kernel<detail::affine_map_fn, cuda> {
     using T = scalar_of<decltype(x)>;
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto out = last_of<shape_of<decltype(y)>>;
-    device::multiply(device::product<T>{detail::rows_of(x), out, in, {x.data(), in, 1},
-                                        {weight.data(), 1, in}, y.data(), out,
-                                        bias == nullptr ? device::start::zero
-                                                        : device::start::bias,
+    device::multiply(device::product<T>{detail::rows_of(x),
+                                        out,
+                                        in,
+                                        {x.data(), in, 1},
+                                        {weight.data(), 1, in},
+                                        y.data(),
+                                        out,
+                                        bias == nullptr ? device::start::zero : device::start::bias,
                                         bias});
   }
 };
@@ -47,9 +51,15 @@ template <> struct kernel<detail::affine_map_input_fn, cuda> {
     constexpr auto in = last_of<shape_of<decltype(dx)>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
     if (dx.data() == nullptr) return;
-    device::multiply(device::product<T>{detail::rows_of(dy), in, out, {dy.data(), out, 1},
-                                        {weight.data(), in, 1}, dx.data(), in,
-                                        device::start::zero, nullptr});
+    device::multiply(device::product<T>{detail::rows_of(dy),
+                                        in,
+                                        out,
+                                        {dy.data(), out, 1},
+                                        {weight.data(), in, 1},
+                                        dx.data(),
+                                        in,
+                                        device::start::zero,
+                                        nullptr});
   }
 };
 
@@ -59,10 +69,18 @@ template <> struct kernel<detail::affine_map_parameters_fn, cuda> {
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
     auto const rows = detail::rows_of(x);
-    if (dbias != nullptr) device::for_each(out, detail::add_rows_of<T>{rows, out, dy.data(), dbias});
+    if (dbias != nullptr)
+      device::for_each(out, detail::add_rows_of<T>{rows, out, dy.data(), dbias});
     if (dweight != nullptr)
-      device::multiply(device::product<T>{out, in, rows, {dy.data(), 1, out}, {x.data(), in, 1},
-                                          dweight, in, device::start::y, nullptr});
+      device::multiply(device::product<T>{out,
+                                          in,
+                                          rows,
+                                          {dy.data(), 1, out},
+                                          {x.data(), in, 1},
+                                          dweight,
+                                          in,
+                                          device::start::y,
+                                          nullptr});
   }
 };
 
@@ -70,8 +88,15 @@ template <> struct kernel<detail::matmul_fn, cuda> {
   template <class T>
   static void run(std::size_t rows, std::size_t columns, std::size_t depth, T const* a, T const* b,
                   T* y) {
-    device::multiply(device::product<T>{rows, columns, depth, {a, depth, 1}, {b, columns, 1}, y,
-                                        columns, device::start::zero, nullptr});
+    device::multiply(device::product<T>{rows,
+                                        columns,
+                                        depth,
+                                        {a, depth, 1},
+                                        {b, columns, 1},
+                                        y,
+                                        columns,
+                                        device::start::zero,
+                                        nullptr});
   }
 };
 

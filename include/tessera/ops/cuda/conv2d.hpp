@@ -17,13 +17,13 @@ TESSERA_DEVICE inline void for_each_tap(conv2d_geometry const& g, std::size_t im
   for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
     auto const i = row * g.stride.height + k * g.dilation.height;
     if (i < g.padding.height || i - g.padding.height >= g.image.height) continue;
-    for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
-      auto const j = column * g.stride.width + l * g.dilation.width;
+    for (auto m = std::size_t{0}; m < g.kernel.width; ++m) {
+      auto const j = column * g.stride.width + m * g.dilation.width;
       if (j < g.padding.width || j - g.padding.width >= g.image.width) continue;
       f(((image * g.image.height + i - g.padding.height) * g.image.width + j - g.padding.width) *
                 g.in +
             group * g.group_in(),
-        k * g.kernel.width + l);
+        k * g.kernel.width + m);
     }
   }
 }
@@ -74,13 +74,13 @@ template <class T> struct conv2d_input {
     for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
       auto const i = seen_by(row, k * g.dilation.height, g.stride.height, g.output.height);
       if (i == g.output.height) continue;
-      for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
-        auto const j = seen_by(column, l * g.dilation.width, g.stride.width, g.output.width);
+      for (auto m = std::size_t{0}; m < g.kernel.width; ++m) {
+        auto const j = seen_by(column, m * g.dilation.width, g.stride.width, g.output.width);
         if (j == g.output.width) continue;
         auto const* const d = dy + ((image * g.output.height + i) * g.output.width + j) * g.out;
         for (auto o = group * g.group_out(); o < (group + 1) * g.group_out(); ++o)
-          sum = lane::fma(
-              d[o], weight[g.weight_at(o, c % g.group_in(), k * g.kernel.width + l)], sum);
+          sum = lane::fma(d[o], weight[g.weight_at(o, c % g.group_in(), k * g.kernel.width + m)],
+                          sum);
       }
     }
     dx[at] = sum;
@@ -147,8 +147,7 @@ template <> struct kernel<detail::conv2d_fn, cuda> {
     device::for_each(g.batch * g.output.area() * g.out,
                      detail::conv2d_output<T>{g, x, weight, bias, y});
   }
-  template <class T>
-  static void input(geometry const& g, T const* weight, T const* dy, T* dx, T*) {
+  template <class T> static void input(geometry const& g, T const* weight, T const* dy, T* dx, T*) {
     device::for_each(g.batch * g.image.area() * g.in, detail::conv2d_input<T>{g, weight, dy, dx});
   }
   template <class T>

@@ -28,9 +28,9 @@ template <class T, class Target> struct cross_entropy_row {
       loss[r] = wanted == rows.ignored ? T{0} : std::numeric_limits<T>::quiet_NaN();
       return;
     }
-    loss[r] = kernel<cross_entropy_fn, reference>::row(
-        logits + r * rows.classes, rows.classes, static_cast<std::size_t>(wanted), rows.smoothing,
-        row_slope, rows.scale);
+    loss[r] = kernel<cross_entropy_fn, reference>::row(logits + r * rows.classes, rows.classes,
+                                                       static_cast<std::size_t>(wanted),
+                                                       rows.smoothing, row_slope, rows.scale);
   }
 };
 
@@ -71,8 +71,8 @@ template <> struct kernel<detail::cross_entropy_fn, cuda> {
     auto const bytes = rows.count * sizeof(T);
     auto* const losses = static_cast<T*>(q.take(bytes));
     auto* const total = static_cast<T*>(q.next_number(sizeof(T)));
-    device::for_each(rows.count, detail::cross_entropy_row<T, Target>{rows, logits, targets, slope,
-                                                                      losses});
+    device::for_each(rows.count,
+                     detail::cross_entropy_row<T, Target>{rows, logits, targets, slope, losses});
     q.launch(detail::scaled_sum<T>{rows.count, losses, rows.scale, total}, 1);
     q.give_back(bytes);
     if (q.is_recording()) return T{0};

@@ -45,8 +45,7 @@ template <> struct kernel<detail::embedding_fn, cuda> {
   template <class T>
   static void parameters(std::size_t count, T const* x, std::size_t rows, std::size_t width,
                          T const* dy, T* dweight) {
-    device::for_each(rows * width,
-                     detail::embedding_slope<T>{count, x, rows, width, dy, dweight});
+    device::for_each(rows * width, detail::embedding_slope<T>{count, x, rows, width, dy, dweight});
   }
 };
 

@@ -124,8 +124,7 @@ template <class T> struct group_norm_input : group_norm_block<T> {
     auto const k = scale[block];
     if (phase == 0) {
       for (auto c = thread; c < n; c += base::threads) {
-        auto const sums =
-            sums_of_channel(g.pixels, g.channels, x + first + c, dy + first + c, m);
+        auto const sums = sums_of_channel(g.pixels, g.channels, x + first + c, dy + first + c, m);
         s.sums[c] = sums.slope;
         s.products[c] = sums.product * k;
       }
@@ -165,8 +164,7 @@ template <class T> struct group_norm_weight {
     for (auto b = std::size_t{0}; b < g.batch; ++b) {
       auto const first = b * g.pixels * g.channels + c;
       auto const group = b * g.groups + c / g.group_size();
-      auto const sums =
-          sums_of_channel(g.pixels, g.channels, x + first, dy + first, mean[group]);
+      auto const sums = sums_of_channel(g.pixels, g.channels, x + first, dy + first, mean[group]);
       dweight[c] += sums.product * scale[group];
       dbias[c] += sums.slope;
     }

@@ -50,8 +50,9 @@ template <class T> struct lstm_step_backward_unit {
   TESSERA_DEVICE void operator()(std::size_t at) const {
     auto* const gate = gates + at / hidden * 4 * hidden + at % hidden;
     auto const d = dy == nullptr ? dh[at] : dh == nullptr ? dy[at] : dy[at] + dh[at];
-    auto const slope = lstm_unit_backward<T>(
-        {gate[0], gate[hidden], gate[2 * hidden], gate[3 * hidden]}, c[at], c_before[at], d, dc[at]);
+    auto const slope =
+        lstm_unit_backward<T>({gate[0], gate[hidden], gate[2 * hidden], gate[3 * hidden]}, c[at],
+                              c_before[at], d, dc[at]);
     gate[0] = slope.dgates.input;
     gate[hidden] = slope.dgates.forget;
     gate[2 * hidden] = slope.dgates.candidate;
@@ -71,13 +72,12 @@ template <> struct kernel<detail::lstm_step_fn, cuda> {
   static void run(auto const& p, auto x, auto h, auto c_before, auto gates, auto c, auto y, auto&) {
     using T = scalar_of<decltype(x)>;
     constexpr auto hidden = last_of<shape_of<decltype(c)>>;
-    device::for_each(
-        detail::rows_of(x) * hidden,
-        detail::lstm_step_unit<T>{last_of<shape_of<decltype(x)>>, last_of<shape_of<decltype(h)>>,
-                                  hidden, p.weight_ih.data(), p.weight_hh.data(),
-                                  data_or_null<T const>(p.bias_ih), data_or_null<T const>(p.bias_hh),
-                                  x.data(), h.data(), c_before.data(), gates.data(), c.data(),
-                                  y.data()});
+    device::for_each(detail::rows_of(x) * hidden,
+                     detail::lstm_step_unit<T>{
+                         last_of<shape_of<decltype(x)>>, last_of<shape_of<decltype(h)>>, hidden,
+                         p.weight_ih.data(), p.weight_hh.data(), data_or_null<T const>(p.bias_ih),
+                         data_or_null<T const>(p.bias_hh), x.data(), h.data(), c_before.data(),
+                         gates.data(), c.data(), y.data()});
   }
 };
 

@@ -71,8 +71,8 @@ template <class T> struct product {
     auto const n = depth - k < tile ? depth - k : tile;
     for (auto j = std::size_t{0}; j < n; ++j)
       for (auto i = std::size_t{0}; i < own_rows; ++i)
-        own.sum[i] = lane::fma(s.a[thread / tile + i * (threads / tile)][j],
-                               s.b[j][thread % tile], own.sum[i]);
+        own.sum[i] = lane::fma(s.a[thread / tile + i * (threads / tile)][j], s.b[j][thread % tile],
+                               own.sum[i]);
     if (phase + 1 < phases()) return;
     for (auto i = std::size_t{0}; i < own_rows; ++i) {
       auto const r = row + thread / tile + i * (threads / tile);
@@ -83,8 +83,8 @@ template <class T> struct product {
  private:
   /// Next threads read next numbers, whichever way the matrix lies.
   TESSERA_DEVICE static void load(T (&to)[tile][tile + 1], matrix<T> const& m, std::size_t row,
-                                  std::size_t column, std::size_t last_row,
-                                  std::size_t last_column, std::size_t thread) {
+                                  std::size_t column, std::size_t last_row, std::size_t last_column,
+                                  std::size_t thread) {
     for (auto e = thread; e < tile * tile; e += threads) {
       auto const i = m.column == 1 ? e / tile : e % tile;
       auto const j = m.column == 1 ? e % tile : e / tile;

@@ -38,9 +38,9 @@ template <> struct kernel<detail::rotary_fn, cuda> {
   template <std::size_t Width, class T>
   static void run(detail::rotary_geometry const& g, T const* frequency, T* x, bool back) {
     constexpr auto half = Width / 2;
-    device::for_each(g.times * g.lanes * g.vectors * half,
-                     detail::rotary_pair<T>{
-                         g, half, device::current().constant(frequency, half), x, back});
+    device::for_each(
+        g.times * g.lanes * g.vectors * half,
+        detail::rotary_pair<T>{g, half, device::current().constant(frequency, half), x, back});
   }
 };
 

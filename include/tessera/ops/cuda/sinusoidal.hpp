@@ -36,9 +36,9 @@ template <class T> struct sinusoidal_slope {
 template <> struct kernel<detail::sinusoidal_fn, cuda> {
   template <class T>
   static void forward(std::size_t count, T const* x, std::size_t half, T const* frequency, T* y) {
-    device::for_each(2 * half * count,
-                     detail::sinusoidal_number<T>{
-                         x, half, device::current().constant(frequency, half), y});
+    device::for_each(
+        2 * half * count,
+        detail::sinusoidal_number<T>{x, half, device::current().constant(frequency, half), y});
   }
   template <class T>
   static void backward(std::size_t count, T const* x, std::size_t half, T const* frequency,

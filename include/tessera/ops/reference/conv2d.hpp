@@ -52,9 +52,9 @@ template <> struct kernel<detail::conv2d_fn, reference> {
   /// that outputs see: taps ascending, then images, rows, columns, channels.
   static constexpr void for_each_pair(geometry const& g, auto const& f) {
     for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
-      for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
+      for (auto m = std::size_t{0}; m < g.kernel.width; ++m) {
         auto const rows = detail::rows_of_tap(g, k);
-        auto const columns = detail::columns_of_tap(g, l);
+        auto const columns = detail::columns_of_tap(g, m);
         for (auto b = std::size_t{0}; b < g.batch; ++b)
           for (auto i = std::size_t{0}; i < rows.count; ++i)
             for (auto j = std::size_t{0}; j < columns.count; ++j)
@@ -66,7 +66,7 @@ template <> struct kernel<detail::conv2d_fn, reference> {
                   ((b * g.output.height + rows.first + i) * g.output.width + columns.first + j) *
                           g.out +
                       o,
-                  o, k * g.kernel.width + l);
+                  o, k * g.kernel.width + m);
       }
     }
   }

@@ -63,21 +63,7 @@ template <class Channels> struct group_norm_passes {
         slopes.dbias[c] += sums[c];
       }
       if (dx == nullptr) continue;
-      auto const n = static_cast<T>(g.pixels * g.group_size());
-      for (auto k = std::size_t{0}; k < g.groups; ++k) {
-        auto of_slope = T{0};
-        auto of_product = T{0};
-        for (auto c = k * g.group_size(); c < (k + 1) * g.group_size(); ++c) {
-          auto const w = weight == nullptr ? T{1} : weight[c];
-          of_slope = lane::fma(w, sums[c], of_slope);
-          of_product = lane::fma(w, products[c], of_product);
-        }
-        // dx = scale·(w·dy - mean of slopes - normal·mean of products), as dy·a + (x·s + t)
-        auto const s = -scale[k] * scale[k] * (of_product / n);
-        auto const t = lane::fma(-mean[k], s, -scale[k] * (of_slope / n));
-        for (auto c = k * g.group_size(); c < (k + 1) * g.group_size(); ++c)
-          sums[c] = s, products[c] = t;
-      }
+      factors_of_input(g, weight, mean, scale, sums, products);
       each_pixel<T>(g, [&](auto lanes, std::size_t at, std::size_t c) TESSERA_INLINE {
         using lane::fma;
         lanes.store(dx + at,
@@ -96,6 +82,27 @@ template <class Channels> struct group_norm_passes {
   }
 
  private:
+  /// From the sums of dy and of its products with the normal x, by channels: dx = scale·(w·dy -
+  /// mean of slopes - normal·mean of products) as dy·a + (x·s + t), with s in sums and t in
+  /// products.
+  template <class T>
+  static constexpr void factors_of_input(group_norm_geometry const& g, T const* weight,
+                                         T const* mean, T const* scale, T* sums, T* products) {
+    auto const n = static_cast<T>(g.pixels * g.group_size());
+    for (auto k = std::size_t{0}; k < g.groups; ++k) {
+      auto of_slope = T{0};
+      auto of_product = T{0};
+      for (auto c = k * g.group_size(); c < (k + 1) * g.group_size(); ++c) {
+        auto const w = weight == nullptr ? T{1} : weight[c];
+        of_slope = lane::fma(w, sums[c], of_slope);
+        of_product = lane::fma(w, products[c], of_product);
+      }
+      auto const s = -scale[k] * scale[k] * (of_product / n);
+      auto const t = lane::fma(-mean[k], s, -scale[k] * (of_slope / n));
+      for (auto c = k * g.group_size(); c < (k + 1) * g.group_size(); ++c)
+        sums[c] = s, products[c] = t;
+    }
+  }
   /// to[c] = the sum over the pixels of f(lanes, place, c).
   template <class T>
   static constexpr void sum_of_pixels(group_norm_geometry const& g, T* to, auto const& f) {

@@ -74,9 +74,9 @@ template <> struct kernel<detail::conv2d_fn, simd> {
   static void for_each_row(geometry const& g, auto const& f) {
     auto first = std::size_t{0};
     for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
-      for (auto l = std::size_t{0}; l < g.kernel.width; ++l) {
+      for (auto m = std::size_t{0}; m < g.kernel.width; ++m) {
         auto const rows = detail::rows_of_tap(g, k);
-        auto const columns = detail::columns_of_tap(g, l);
+        auto const columns = detail::columns_of_tap(g, m);
         for (auto group = std::size_t{0}; group < g.groups; ++group) {
           for (auto row = std::size_t{0}; row < (columns.count > 0 ? g.batch * rows.count : 0);
                ++row) {

@@ -61,7 +61,8 @@ template <class Join, class T, class Y, class E, class Axes> struct reduce_along
       // As reduce::lanes::total: lanes that nothing went to are not folded.
       auto const used = trailing * n < threads ? trailing * n : threads;
       auto const half = threads >> phase;
-      if (half < used && thread < half) s.at[thread] = Join::join(s.at[thread], s.at[thread + half]);
+      if (half < used && thread < half)
+        s.at[thread] = Join::join(s.at[thread], s.at[thread + half]);
     } else if (thread == 0) {
       one::store(out + block, s.at[0]);
     }
@@ -109,8 +110,8 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, cuda> {
                 y.data(), e, extents, outer, detail::count_of<axes::trailing>(extents)},
             kept);
       else
-        device::for_each(kept * extents[S::rank - 1], detail::reduce_columns<Join, T, Y, E, axes>{
-                                                          y.data(), e, extents, outer});
+        device::for_each(kept * extents[S::rank - 1],
+                         detail::reduce_columns<Join, T, Y, E, axes>{y.data(), e, extents, outer});
     }
   }
 };

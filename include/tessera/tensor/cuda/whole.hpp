@@ -10,8 +10,8 @@ namespace detail {
 
 /// An object of another size is one of nothing but empty members.
 template <class Object>
-inline constexpr bool has_words = not std::is_empty_v<Object> &&
-                                  sizeof(Object) % sizeof(std::uint32_t) == 0;
+inline constexpr bool has_words =
+    not std::is_empty_v<Object> && sizeof(Object) % sizeof(std::uint32_t) == 0;
 
 struct clear_words {
   std::uint32_t* to;

@@ -1,0 +1,34 @@
+# tessera_cuda_program(<target> <file.cu> [<objects or libraries>...]): device code for sm_80 and
+# sm_90 by nvcc 13, the machine's or the one that bootstrap.sh puts into build/nvcc. CMake's own
+# CUDA support is not used: 3.25 does not know the layout of the latter.
+file(GLOB own "${PROJECT_SOURCE_DIR}/build/nvcc/lib/python3*/site-packages/nvidia/cu13/bin")
+find_program(TESSERA_NVCC nvcc HINTS ${own} /usr/local/cuda/bin
+  DOC "The CUDA compiler, 13 or later")
+if(NOT TESSERA_NVCC)
+  message(FATAL_ERROR "tessera: the preset cuda needs nvcc 13; sh cmake/bootstrap.sh test installs it")
+endif()
+cmake_path(GET TESSERA_NVCC PARENT_PATH toolkit)
+cmake_path(GET toolkit PARENT_PATH toolkit)
+find_library(TESSERA_CUDART cudart_static HINTS "${toolkit}/lib" "${toolkit}/lib64"
+  "${toolkit}/targets/x86_64-linux/lib")
+message(STATUS "tessera: device code by ${TESSERA_NVCC}")
+find_path(TESSERA_NVCC_HANA boost/hana.hpp)
+
+# Multiply-adds are fused where the library says so, and nowhere else.
+set(TESSERA_NVCC_FLAGS -std=c++20 -O2 --expt-relaxed-constexpr -fmad=false -diag-suppress 186,549
+  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -t 2
+  -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler=-march=${TESSERA_OWN_ARCH},-ffp-contract=off)
+
+function(tessera_cuda_program target source)
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.o")
+  add_custom_command(OUTPUT "${object}"
+    COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS} "-I${PROJECT_SOURCE_DIR}/include"
+      "-I${TESSERA_NVCC_HANA}" -MD -MF "${object}.d"
+      -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
+    DEPENDS "${source}" DEPFILE "${object}.d" VERBATIM COMMENT "nvcc ${source}")
+  find_package(Threads REQUIRED)
+  add_executable(${target} "${object}" ${ARGN})
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${target} PRIVATE tessera::tessera "${TESSERA_CUDART}" Threads::Threads
+    ${CMAKE_DL_LIBS} rt)
+endfunction()
