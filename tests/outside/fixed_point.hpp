@@ -49,7 +49,7 @@ template <>
 struct tessera::kernel<tessera::operation::conv2d, fixed_point>
     : tessera::kernel<tessera::operation::conv2d, tessera::reference> {
   static void forward(tessera::operation::conv2d_geometry const& g, float const* x,
-                      float const* weight, float const* bias, float* y, auto&) {
+                      float const* weight, float const* bias, float* y, float*) {
     for (auto p = std::size_t{0}; p < g.batch * g.output.area(); ++p) {
       auto const image = p / g.output.area();
       auto const row = p % g.output.area() / g.output.width;

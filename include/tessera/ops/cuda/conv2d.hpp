@@ -4,6 +4,7 @@
 #include <tessera/backend/cuda/device.hpp>
 #include <tessera/core/lane.hpp>
 #include <tessera/ops/conv2d.hpp>
+#include <tessera/ops/cuda/affine_map.hpp>
 
 namespace tessera {
 
@@ -121,17 +122,6 @@ template <class T> struct conv2d_weight {
     dweight[at] = sum;
   }
 };
-template <class T> struct conv2d_bias {
-  std::size_t pixels;
-  std::size_t out;
-  T const* dy;
-  T* dbias;
-  TESSERA_DEVICE void operator()(std::size_t o) const {
-    auto sum = dbias[o];
-    for (auto i = std::size_t{0}; i < pixels; ++i) sum += dy[i * out + o];
-    dbias[o] = sum;
-  }
-};
 
 }  // namespace detail
 
@@ -153,7 +143,7 @@ template <> struct kernel<detail::conv2d_fn, cuda> {
   template <class T>
   static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias, T*) {
     if (dbias != nullptr)
-      device::for_each(g.out, detail::conv2d_bias<T>{g.batch * g.output.area(), g.out, dy, dbias});
+      device::for_each(g.out, detail::add_rows_of<T>{g.batch * g.output.area(), g.out, dy, dbias});
     if (dweight != nullptr)
       device::for_each(g.out * g.group_in() * g.kernel.area(),
                        detail::conv2d_weight<T>{g, x, dy, dweight});
