@@ -73,16 +73,14 @@ struct attention_layer {
     affine_map.template prepare<B>(p.in_proj_weight, m.scratch.packed_in);
     affine_map(x, p.in_proj_weight, data_or_null<T const>(p.in_proj_bias), projected,
                m.scratch.packed_in);
-    for_each_head(as_const(projected), [&](auto const& head, std::size_t b, std::size_t h) {
-      auto* const log_sum = [&]() -> T* {
-        if constexpr (decltype(m)::training)
-          return m.tape.log_sum.data() + b * Options.heads + h;
-        else
-          return nullptr;
-      }();
-      attention.template forward<B>(head, mixed.data() + b * Features + h * width, log_sum,
-                                    m.scratch.head);
-    });
+    auto* const log_sum = [&]() -> T* {
+      if constexpr (decltype(m)::training)
+        return m.tape.log_sum.data();
+      else
+        return nullptr;
+    }();
+    attention.template forward<B>(heads_of(as_const(projected)), mixed.data(), log_sum,
+                                  m.scratch.head);
     affine_map.template prepare<B>(p.out_proj.weight, m.scratch.packed_out);
     affine_map(as_const(mixed), p.out_proj.weight, data_or_null<T const>(p.out_proj.bias), y,
                m.scratch.packed_out);
@@ -98,16 +96,11 @@ struct attention_layer {
     affine_map_input(p.out_proj.weight, dy, dmixed);
     affine_map_parameters(mixed, dy, gradient.out_proj.weight.data(),
                           data_or_null<T>(gradient.out_proj.bias));
-    for_each_head(projected, [&](auto const& head, std::size_t b, std::size_t h) {
-      auto const at = b * Features + h * width;
-      auto const at_projected = b * 3 * Features + h * width;
-      auto* const d = dprojected.data() + at_projected;
-      attention.template backward<B, T>(
-          head,
-          {mixed.data() + at, dmixed.data() + at, m.tape.log_sum.data() + b * Options.heads + h, d,
-           d + Features, d + 2 * Features},
-          m.scratch.head);
-    });
+    auto* const d = dprojected.data();
+    attention.template backward<B, T>(
+        heads_of(projected),
+        {mixed.data(), dmixed.data(), m.tape.log_sum.data(), d, d + Features, d + 2 * Features},
+        m.scratch.head);
     affine_map_input(p.in_proj_weight, as_const(dprojected), dx);
     affine_map_parameters(x, as_const(dprojected), gradient.in_proj_weight.data(),
                           data_or_null<T>(gradient.in_proj_bias));
@@ -128,21 +121,22 @@ struct attention_layer {
       S::capacity * (4 * Features + 2 * bound_of(S::extents[0]) / (Options.causal ? 2 : 1));
 
  private:
-  /// Calls f(head, lane of the batch, number of the head).
-  static constexpr void for_each_head(auto projected, auto const& f) {
+  [[nodiscard]] static constexpr auto heads_of(auto projected) {
     using T = scalar_of<decltype(projected)>;
     auto const time = projected.template extent_of<0>();
     auto const batch = projected.template extent_of<1>();
-    auto const scale = T{1} / lane::sqrt(static_cast<T>(width));
-    for (auto b = std::size_t{0}; b < batch; ++b) {
-      for (auto h = std::size_t{0}; h < Options.heads; ++h) {
-        auto const* const q = projected.data() + b * 3 * Features + h * width;
-        f(detail::attention_head<T>{time, time, width, batch * 3 * Features, batch * 3 * Features,
-                                    batch * Features, batch * Options.heads, 0, Options.causal,
-                                    scale, q, q + Features, q + 2 * Features},
-          b, h);
-      }
-    }
+    auto const* const q = projected.data();
+    return detail::attention_heads<T>{
+        {time, time, width, batch * 3 * Features, batch * 3 * Features, batch * Features,
+         batch * Options.heads, 0, Options.causal, T{1} / lane::sqrt(static_cast<T>(width)), q,
+         q + Features, q + 2 * Features},
+        batch,
+        Options.heads,
+        1,
+        3 * Features,
+        3 * Features,
+        Features,
+        Options.heads};
   }
 };
 

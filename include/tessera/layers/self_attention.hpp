@@ -170,14 +170,10 @@ struct self_attention {
     affine_map_input(p.out.weight, dy, dmixed);
     affine_map_parameters(as_const(kept.mixed.sized_like(x)), dy, gradient.out.weight.data(),
                           data_or_null<T>(gradient.out.bias));
-    for_each_head(s, [&](places const& at, std::size_t head) {
-      attention.template backward<backend_of<decltype(x)>, T>(
-          head_at(s, at, 0, s.times, kept.query.data(), kept.key.data(), kept.value.data()),
-          {kept.mixed.data() + at.query, dmixed.data() + at.query, m.tape.log_sum.data() + at.sum,
-           dq.data() + at.query, dk.data() + at.key, dv.data() + at.key,
-           head % (heads / kv_heads) != 0},
-          m.scratch.head);
-    });
+    attention.template backward<backend_of<decltype(x)>, T>(
+        heads_of<T>(s, 0, s.times, kept.query.data(), kept.key.data(), kept.value.data()),
+        {kept.mixed.data(), dmixed.data(), m.tape.log_sum.data(), dq.data(), dk.data(), dv.data()},
+        m.scratch.head);
     turn(s, 0, dq, heads, true);
     turn(s, 0, dk, kv_heads, true);
     affine_map_parameters(x, as_const(dq), gradient.query.weight.data(),
@@ -217,12 +213,6 @@ struct self_attention {
       return Options.batch_first ? times : 1;
     }
   };
-  /// Where the first sample of a lane has its numbers of one head.
-  struct places {
-    std::size_t query;
-    std::size_t key;
-    std::size_t sum;
-  };
   [[nodiscard]] static constexpr auto sizes_of(auto x) -> sizes {
     auto const first = x.template extent_of<0>();
     auto const others = first == 0 ? 0 : x.size() / Features / first;
@@ -243,33 +233,22 @@ struct self_attention {
           {s.times, s.lanes, vectors, s.lanes * vectors * width, vectors * width, first},
           frequencies<T>.data(), x.data(), back);
   }
-  /// Calls f(places, head) for every head of every lane; heads that share keys follow one another.
-  static constexpr void for_each_head(sizes s, auto const& f) {
-    for (auto b = std::size_t{0}; b < s.lanes; ++b)
-      for (auto h = std::size_t{0}; h < heads; ++h)
-        f(places{b * s.lane_distance() * q_width + h * width,
-                 b * s.lane_distance() * kv_width + h / (heads / kv_heads) * width,
-                 b * s.lane_distance() * heads + h},
-          h);
-  }
   template <class T>
-  [[nodiscard]] static constexpr auto head_at(sizes s, places at, std::size_t before,
-                                              std::size_t keys, T const* q, T const* k, T const* v)
-      -> detail::attention_head<T> {
-    auto const distance = s.time_distance();
-    return {s.times,
-            keys,
-            width,
-            distance * q_width,
-            distance * kv_width,
-            distance * q_width,
-            distance * heads,
-            before,
-            Options.causal,
-            T{1} / lane::sqrt(static_cast<T>(width)),
-            q + at.query,
-            k + at.key,
-            v + at.key};
+  [[nodiscard]] static constexpr auto heads_of(sizes s, std::size_t before, std::size_t keys,
+                                               T const* q, T const* k, T const* v)
+      -> detail::attention_heads<T> {
+    auto const times = s.time_distance();
+    auto const lanes = s.lane_distance();
+    return {
+        {s.times, keys, width, times * q_width, times * kv_width, times * q_width, times * heads,
+         before, Options.causal, T{1} / lane::sqrt(static_cast<T>(width)), q, k, v},
+        s.lanes,
+        heads,
+        heads / kv_heads,
+        lanes * q_width,
+        lanes * kv_width,
+        lanes * q_width,
+        lanes * heads};
   }
   /// Projections, heads, and the projection of what they give; keys and values go to the cache.
   static constexpr void run(auto const& p, auto x, auto y, auto m, auto& kept, sizes s) {
@@ -298,17 +277,15 @@ struct self_attention {
     project<B>(x, p.value, v, m.scratch.key);
     turn(s, before, q, heads, false);
     turn(s, before, k, kv_heads, false);
-    for_each_head(s, [&](places const& at, std::size_t) {
-      auto* const log_sum = [&]() -> T* {
-        if constexpr (decltype(m)::training)
-          return m.tape.log_sum.data() + at.sum;
-        else
-          return nullptr;
-      }();
-      attention.template forward<B>(
-          head_at(s, at, before, before + s.times, static_cast<T const*>(q.data()), keys, values),
-          mixed.data() + at.query, log_sum, m.scratch.head);
-    });
+    auto* const log_sum = [&]() -> T* {
+      if constexpr (decltype(m)::training)
+        return m.tape.log_sum.data();
+      else
+        return nullptr;
+    }();
+    attention.template forward<B, T>(
+        heads_of<T>(s, before, before + s.times, q.data(), keys, values), mixed.data(), log_sum,
+        m.scratch.head);
     project<B>(as_const(mixed), p.out, y, m.scratch.out);
   }
   template <class Backend>

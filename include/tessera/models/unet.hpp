@@ -160,9 +160,8 @@ template <unet_options O> struct unet_parts {
 /// The block that a U-Net is made of: norm, silu, convolution, the condition, and once more; a
 /// convolution of one pixel around it where the channels change.
 ///
-/// Shapes  x (batch, height, width, In) -> (batch, height, width, Out); condition (batch, 4 times
-/// the
-///         channels of the first level)
+/// Shapes  x (batch, height, width, In) -> (batch, height, width, Out); condition (batch, 4·C), C
+///         the channels of the first level
 template <unet_options Options, std::size_t In, std::size_t Out>
 using unet_block = typename detail::unet_parts<Options>::template resnet<In, Out>;
 

@@ -40,33 +40,92 @@ template <class T> struct attention_slopes {
   bool adds = false;  ///< dk and dv are added to: another head sees the same keys
 };
 
+/// The heads of all lanes, by distances from the first: heads lie next to each other, and
+/// `sharing` of them, which follow one another, see the same keys.
+template <class T> struct attention_heads {
+  attention_head<T> first;
+  std::size_t lanes;
+  std::size_t heads;  ///< of a lane
+  std::size_t sharing;
+  std::size_t q_lane;    ///< the distance of two lanes of q, and of its slope
+  std::size_t kv_lane;   ///< of k and v, and of their slopes
+  std::size_t out_lane;  ///< of y and dy
+  std::size_t sum_lane;  ///< of log_sum
+
+  [[nodiscard]] constexpr auto q_at(std::size_t lane, std::size_t h) const -> std::size_t {
+    return lane * q_lane + h * first.width;
+  }
+  [[nodiscard]] constexpr auto kv_at(std::size_t lane, std::size_t h) const -> std::size_t {
+    return lane * kv_lane + h / sharing * first.width;
+  }
+  [[nodiscard]] constexpr auto out_at(std::size_t lane, std::size_t h) const -> std::size_t {
+    return lane * out_lane + h * first.width;
+  }
+  [[nodiscard]] constexpr auto head(std::size_t lane, std::size_t h) const -> attention_head<T> {
+    auto result = first;
+    result.q += q_at(lane, h);
+    result.k += kv_at(lane, h);
+    result.v += kv_at(lane, h);
+    return result;
+  }
+  [[nodiscard]] constexpr auto slopes(attention_slopes<T> const& of_first, std::size_t lane,
+                                      std::size_t h) const -> attention_slopes<T> {
+    return {of_first.y + out_at(lane, h),
+            of_first.dy + out_at(lane, h),
+            of_first.log_sum + lane * sum_lane + h,
+            of_first.dq + q_at(lane, h),
+            of_first.dk + kv_at(lane, h),
+            of_first.dv + kv_at(lane, h),
+            h % sharing != 0};
+  }
+};
+
 /// kernel<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
-/// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace).
+/// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
+/// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
+/// instead.
 struct attention_fn {
   template <class X, std::size_t Keys, std::size_t Width>
   using workspace =
       typename kernel<attention_fn, backend_of<X>>::template workspace<scalar_of<X>, Keys, Width>;
 
   template <class Backend, class T>
-  static constexpr void forward(attention_head<T> const& head, T* y, T* log_sum, auto& workspace) {
-    kernel<attention_fn, Backend>::forward(head, y, log_sum, workspace);
+  static constexpr void forward(attention_heads<T> const& every, T* y, T* log_sum,
+                                auto& workspace) {
+    using run = kernel<attention_fn, Backend>;
+    if constexpr (requires { run::forward_heads(every, y, log_sum); }) {
+      run::forward_heads(every, y, log_sum);
+    } else {
+      for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
+        for (auto h = std::size_t{0}; h < every.heads; ++h)
+          run::forward(every.head(lane, h), y + every.out_at(lane, h),
+                       log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h,
+                       workspace);
+    }
   }
+  /// The slopes are those of the first head.
   template <class Backend, class T>
-  static constexpr void backward(attention_head<T> const& head, attention_slopes<T> const& slopes,
+  static constexpr void backward(attention_heads<T> const& every, attention_slopes<T> const& slopes,
                                  auto& workspace) {
-    kernel<attention_fn, Backend>::backward(head, slopes, workspace);
+    using run = kernel<attention_fn, Backend>;
+    if constexpr (requires { run::backward_heads(every, slopes); }) {
+      run::backward_heads(every, slopes);
+    } else {
+      for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
+        for (auto h = std::size_t{0}; h < every.heads; ++h)
+          run::backward(every.head(lane, h), every.slopes(slopes, lane, h), workspace);
+    }
   }
 };
 
 }  // namespace detail
 
-/// y = softmax(scale·q·kᵀ)·v, for one head; without a matrix of all scores.
+/// y = softmax(scale·q·kᵀ)·v, for the heads of all lanes; without a matrix of all scores.
 ///
 /// Shapes    q, y (queries, width), k and v (keys, width); log_sum (queries), the logarithm of the
 ///           sum of the exponentials of a row's scores, for the backward pass
 /// Cost      2·queries·keys·width multiply-adds forward, 5 backward, which computes the scores
-/// anew;
-///           a causal one half of it
+///           anew; a causal one half of it
 /// Accuracy  scores add over width, outputs over keys, both ascending, one fma each; the sum of a
 ///           softmax as all reductions: the same bits for one query at a time
 inline constexpr auto attention = detail::attention_fn{};

@@ -50,19 +50,18 @@ inline constexpr bool is_fake = true;
 #endif
 }
 
-/// Memory of zeros that host and device see.
+/// Memory of zeros that host and device see. It asks nothing of a stream, so that it may be called
+/// while a graph is captured.
 [[nodiscard]] inline auto allocate(std::size_t bytes) -> void* {
 #if defined(__CUDACC__)
   void* memory = nullptr;
   check(cudaMallocManaged(&memory, bytes), "cudaMallocManaged");
-  check(cudaMemset(memory, 0, bytes), "cudaMemset");
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 #else
   auto const rounded = (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
   auto* const memory = std::aligned_alloc(storage_alignment, rounded);
   if (memory == nullptr) throw std::bad_alloc{};
-  std::memset(memory, 0, bytes);
 #endif
+  std::memset(memory, 0, bytes);
   return memory;
 }
 inline void release(void* memory) noexcept {

@@ -26,13 +26,17 @@ template <class T>
   return sum;
 }
 
-/// One query: scores are computed anew for the maximum, the sum and the output.
+/// One query of one head: scores are computed anew for the maximum, the sum and the output.
 template <class T> struct attention_query {
-  attention_head<T> head;
+  attention_heads<T> every;
   T* y;
   T* log_sum;
 
-  TESSERA_DEVICE void operator()(std::size_t i) const {
+  TESSERA_DEVICE void operator()(std::size_t at) const {
+    auto const i = at % every.first.queries;
+    auto const h = at / every.first.queries % every.heads;
+    auto const lane_of_batch = at / every.first.queries / every.heads;
+    auto const head = every.head(lane_of_batch, h);
     auto const keys = head.seen(i);
     auto largest = reduce::lanes<reduce::takes_larger, T>{};
     for (auto j = std::size_t{0}; j < keys; ++j) largest.add(attention_score(head, i, j));
@@ -41,8 +45,9 @@ template <class T> struct attention_query {
     for (auto j = std::size_t{0}; j < keys; ++j)
       sum.add(lane::exp(attention_score(head, i, j) - most));
     auto const total = sum.total();
-    if (log_sum != nullptr) log_sum[i * head.sum] = most + lane::log(total);
-    auto* const out = y + i * head.out;
+    if (log_sum != nullptr)
+      log_sum[lane_of_batch * every.sum_lane + h + i * head.sum] = most + lane::log(total);
+    auto* const out = y + every.out_at(lane_of_batch, h) + i * head.out;
     for (auto d = std::size_t{0}; d < head.width; ++d) out[d] = T{0};
     for (auto j = std::size_t{0}; j < keys; ++j) {
       auto const p = lane::exp(attention_score(head, i, j) - most) / total;
@@ -68,10 +73,15 @@ template <class T>
   return {p, p * (slope - inner) * head.scale};
 }
 template <class T> struct attention_query_slope {
-  attention_head<T> head;
-  attention_slopes<T> s;
+  attention_heads<T> every;
+  attention_slopes<T> of_first;
 
-  TESSERA_DEVICE void operator()(std::size_t i) const {
+  TESSERA_DEVICE void operator()(std::size_t at) const {
+    auto const i = at % every.first.queries;
+    auto const h = at / every.first.queries % every.heads;
+    auto const lane_of_batch = at / every.first.queries / every.heads;
+    auto const head = every.head(lane_of_batch, h);
+    auto const s = every.slopes(of_first, lane_of_batch, h);
     auto* const dq = s.dq + i * head.q_row;
     for (auto d = std::size_t{0}; d < head.width; ++d) dq[d] = T{0};
     for (auto j = std::size_t{0}; j < head.seen(i); ++j) {
@@ -81,14 +91,26 @@ template <class T> struct attention_query_slope {
     }
   }
 };
+/// One key of all heads that see it.
 template <class T> struct attention_key_slope {
-  attention_head<T> head;
-  attention_slopes<T> s;
+  attention_heads<T> every;
+  attention_slopes<T> of_first;
 
-  TESSERA_DEVICE void operator()(std::size_t j) const {
-    auto* const dk = s.dk + j * head.kv_row;
-    auto* const dv = s.dv + j * head.kv_row;
-    for (auto d = std::size_t{0}; not s.adds && d < head.width; ++d) dk[d] = dv[d] = T{0};
+  TESSERA_DEVICE void operator()(std::size_t at) const {
+    auto const j = at % every.first.keys;
+    auto const seen_heads = every.heads / every.sharing;
+    auto const h = at / every.first.keys % seen_heads * every.sharing;
+    auto const lane_of_batch = at / every.first.keys / seen_heads;
+    auto* const dk = of_first.dk + every.kv_at(lane_of_batch, h) + j * every.first.kv_row;
+    auto* const dv = of_first.dv + every.kv_at(lane_of_batch, h) + j * every.first.kv_row;
+    for (auto d = std::size_t{0}; d < every.first.width; ++d) dk[d] = dv[d] = T{0};
+    for (auto k = h; k < h + every.sharing; ++k)
+      add_head(every.head(lane_of_batch, k), every.slopes(of_first, lane_of_batch, k), j, dk, dv);
+  }
+
+ private:
+  TESSERA_DEVICE static void add_head(attention_head<T> const& head, attention_slopes<T> const& s,
+                                      std::size_t j, T* dk, T* dv) {
     for (auto i = std::size_t{0}; i < head.queries; ++i) {
       if (j >= head.seen(i)) continue;
       auto const pair = slope_of_pair(head, s, i, j);
@@ -102,19 +124,22 @@ template <class T> struct attention_key_slope {
 
 }  // namespace detail
 
-/// A thread for each query of a head, and in the backward pass one for each key.
+/// A thread for each query of each head, and in the backward pass one for each key.
 template <> struct kernel<detail::attention_fn, cuda> {
   template <class T, std::size_t Keys, std::size_t Width> using workspace = nothing;
 
   template <class T>
-  static void forward(detail::attention_head<T> const& head, T* y, T* log_sum, auto&) {
-    device::for_each(head.queries, detail::attention_query<T>{head, y, log_sum});
+  static void forward_heads(detail::attention_heads<T> const& every, T* y, T* log_sum) {
+    device::for_each(every.lanes * every.heads * every.first.queries,
+                     detail::attention_query<T>{every, y, log_sum});
   }
   template <class T>
-  static void backward(detail::attention_head<T> const& head, detail::attention_slopes<T> const& s,
-                       auto&) {
-    device::for_each(head.queries, detail::attention_query_slope<T>{head, s});
-    device::for_each(head.keys, detail::attention_key_slope<T>{head, s});
+  static void backward_heads(detail::attention_heads<T> const& every,
+                             detail::attention_slopes<T> const& slopes) {
+    device::for_each(every.lanes * every.heads * every.first.queries,
+                     detail::attention_query_slope<T>{every, slopes});
+    device::for_each(every.lanes * (every.heads / every.sharing) * every.first.keys,
+                     detail::attention_key_slope<T>{every, slopes});
   }
 };
 
