@@ -1,5 +1,5 @@
-# tessera_cuda_program(<target> <file.cu> [<objects or libraries>...]): device code for sm_80 and
-# sm_90 by nvcc 13, the machine's or the one that bootstrap.sh puts into build/nvcc. CMake's own
+# tessera_cuda_program(<target> <file.cu> [CUBLASLT] [<sources>...]): device code for sm_80 and
+# sm_90, with products by cuBLASLt where that is said, by nvcc 13, the machine's or the one that bootstrap.sh puts into build/nvcc. CMake's own
 # CUDA support is not used: 3.25 does not know the layout of the latter.
 file(GLOB own "${PROJECT_SOURCE_DIR}/build/nvcc/lib/python3*/site-packages/nvidia/cu13/bin")
 find_program(TESSERA_NVCC nvcc HINTS ${own} /usr/local/cuda/bin
@@ -11,6 +11,8 @@ cmake_path(GET TESSERA_NVCC PARENT_PATH toolkit)
 cmake_path(GET toolkit PARENT_PATH toolkit)
 find_library(TESSERA_CUDART cudart_static HINTS "${toolkit}/lib" "${toolkit}/lib64"
   "${toolkit}/targets/x86_64-linux/lib")
+find_library(TESSERA_CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.13
+  HINTS "${toolkit}/lib" "${toolkit}/lib64" "${toolkit}/targets/x86_64-linux/lib" REQUIRED)
 message(STATUS "tessera: device code by ${TESSERA_NVCC}")
 find_path(TESSERA_NVCC_HANA boost/hana.hpp)
 
@@ -20,15 +22,23 @@ set(TESSERA_NVCC_FLAGS -std=c++20 -O2 --expt-relaxed-constexpr -fmad=false -diag
   -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler=-march=${TESSERA_OWN_ARCH},-ffp-contract=off)
 
 function(tessera_cuda_program target source)
+  cmake_parse_arguments(arg "CUBLASLT" "" "" ${ARGN})
+  set(definitions)
+  if(arg_CUBLASLT)
+    set(definitions -DTESSERA_CUBLASLT=1)
+  endif()
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.o")
   add_custom_command(OUTPUT "${object}"
-    COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS} "-I${PROJECT_SOURCE_DIR}/include"
+    COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS} ${definitions} "-I${PROJECT_SOURCE_DIR}/include"
       "-I${TESSERA_NVCC_HANA}" -MD -MF "${object}.d"
       -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
     DEPENDS "${source}" DEPFILE "${object}.d" VERBATIM COMMENT "nvcc ${source}")
   find_package(Threads REQUIRED)
-  add_executable(${target} "${object}" ${ARGN})
+  add_executable(${target} "${object}" ${arg_UNPARSED_ARGUMENTS})
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${target} PRIVATE tessera::tessera "${TESSERA_CUDART}" Threads::Threads
     ${CMAKE_DL_LIBS} rt)
+  if(arg_CUBLASLT)
+    target_link_libraries(${target} PRIVATE "${TESSERA_CUBLASLT_LIBRARY}")
+  endif()
 endfunction()

@@ -210,6 +210,15 @@ class queue {
   /// True while a number cannot be read because its kernel is only recorded.
   [[nodiscard]] auto is_recording() const -> bool { return recording_ != nullptr; }
 
+  /// True where host code runs only to fill in the bodies of a graph.
+  [[nodiscard]] auto is_replaying() const -> bool {
+    return recording_ != nullptr && recording_->replays;
+  }
+#if defined(__CUDACC__)
+  /// For libraries, whose launches a graph captures with the others.
+  [[nodiscard]] auto stream() const -> cudaStream_t { return stream_; }
+#endif
+
   /// A copy, on the device, of numbers of the host that never change.
   template <class T> [[nodiscard]] auto constant(T const* values, std::size_t n) -> T const* {
     auto& copy = constants_[{values, n * sizeof(T)}];
