@@ -7,6 +7,9 @@
 
 #include <memory>
 
+#include "../../examples/characters/network.hpp"
+#include "../../examples/digits/network.hpp"
+
 #include <benchmark/benchmark.h>
 
 namespace {
@@ -40,15 +43,7 @@ using norm_block =
 BENCHMARK(both_ways<norm_block, tensor<float, shape<8, 32, 32, 64>>>)->Name("conv2d/B8_C64_32x32");
 
 void unet_step(State& state) {
-  using model = unet<unet_options{.in = 1,
-                                  .out = 1,
-                                  .levels = 2,
-                                  .channels = {32, 64},
-                                  .blocks = 1,
-                                  .attention_from = 1,
-                                  .head_width = 16,
-                                  .groups = 8,
-                                  .classes = 11}>;
+  using model = digits::denoiser;
   using X = tensor<float, shape<64, 8, 8, 1>>;
   using object = training<model, X, adam>;
   auto const t = std::make_unique<object>();
@@ -70,7 +65,7 @@ void unet_step(State& state) {
 BENCHMARK(unet_step)->Name("unet_step/B64_8x8_C32_C64");
 
 void gpt_step(State& state) {
-  using model = gpt<gpt_options{.vocabulary = 128, .width = 128, .blocks = 4, .heads = 4}>;
+  using model = characters::model;
   using X = tensor<float, shape<128, 16>>;
   using Y = tensor<std::int32_t, shape<128, 16>>;
   auto const t = std::make_unique<training<model, X, adamw>>();

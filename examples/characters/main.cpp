@@ -12,10 +12,10 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
+#include "../gnuplot.hpp"
 #include "text.hpp"
 
 namespace characters {
@@ -50,7 +50,7 @@ class evaluation {
     for (auto at = std::size_t{0}; at + batch * context < text.size(); at += batch * context) {
       auto starts = std::array<std::size_t, batch>{};
       for (auto b = std::size_t{0}; b < batch; ++b) starts[b] = at + b * context;
-      load_rows(text, starts.data(), *x_, *y_);
+      load_rows(text, starts, x_->data(), y_->data());
       auto const scores = (*run_)(p, *x_);
       auto const target = as_const(*y_);
       total += static_cast<double>(
@@ -68,16 +68,12 @@ class evaluation {
 };
 
 void draw(fs::path const& folder) {
-  write_file(folder / "plots.gp",
-             "set terminal pngcairo size 720,420 font ',11'\nset output 'losses.png'\n"
-             "set datafile separator ','\nset grid\nset title 'Character model'\n"
-             "set xlabel 'step'\nset ylabel 'cross-entropy (nats per character)'\n"
-             "plot 'losses.csv' every ::1 using 1:2 with lines lw 1 title 'batch', "
-             "'losses.csv' every ::1 using 1:3 with linespoints pt 7 ps 0.6 title 'held out'\n");
-  auto const command = "cd '" + folder.string() + "' && gnuplot plots.gp";
-  if (std::system(command.c_str()) != 0)
-    throw std::runtime_error("gnuplot failed on " + (folder / "plots.gp").string() +
-                             "; is gnuplot installed?");
+  run_gnuplot(folder,
+              "set terminal pngcairo size 720,420 font ',11'\nset output 'losses.png'\n"
+              "set datafile separator ','\nset grid\nset title 'Character model'\n"
+              "set xlabel 'step'\nset ylabel 'cross-entropy (nats per character)'\n"
+              "plot 'losses.csv' every ::1 using 1:2 with lines lw 1 title 'batch', "
+              "'losses.csv' every ::1 using 1:3 with linespoints pt 7 ps 0.6 title 'held out'\n");
 }
 
 void train(settings const& s) {
@@ -101,10 +97,7 @@ void train(settings const& s) {
   auto recent = 0.0;
   auto since = std::uint64_t{0};
   for (auto step = std::uint64_t{0}; step < s.steps && not ctrl_c.requested(); ++step) {
-    auto starts = std::array<std::size_t, batch>{};
-    for (auto& start : starts)
-      start = generator.randint(static_cast<std::uint32_t>(text.train.size() - context));
-    load_rows(text.train, starts.data(), *x, *y);
+    load_rows(text.train, random_starts(text.train, generator), x->data(), y->data());
     recent += static_cast<double>(learner->differentiate(
         0, as_const(*x), as_const(*y), cross_entropy{}, y->size(), plain_context{}));
     clip_norm(learner->gradient(), 1.0);

@@ -4,6 +4,7 @@
 #include <tessera/core/file.hpp>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <vector>
 
@@ -52,14 +53,22 @@ struct split_text {
   return result;
 }
 
-/// `context` characters from each start, and those that follow them.
-inline void load_rows(std::string const& text, std::size_t const* starts, text_batch& x,
-                      next_batch& y) {
+/// `context` characters from each start, and those that follow them, time by time.
+template <class Next>
+void load_rows(std::string const& text, std::array<std::size_t, batch> const& starts, float* x,
+               Next* y) {
   for (auto b = std::size_t{0}; b < batch; ++b)
     for (auto t = std::size_t{0}; t < context; ++t) {
-      x.values[t * batch + b] = static_cast<float>(text[starts[b] + t]);
-      y.values[t * batch + b] = text[starts[b] + t + 1];
+      x[t * batch + b] = static_cast<float>(text[starts[b] + t]);
+      y[t * batch + b] = static_cast<Next>(text[starts[b] + t + 1]);
     }
+}
+/// Where a batch's rows start, anywhere in the text.
+[[nodiscard]] inline auto random_starts(std::string const& text, auto& generator) {
+  auto starts = std::array<std::size_t, batch>{};
+  for (auto& start : starts)
+    start = generator.randint(static_cast<std::uint32_t>(text.size() - context));
+  return starts;
 }
 
 }  // namespace characters

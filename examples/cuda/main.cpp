@@ -31,10 +31,10 @@ using source = std::function<void(steps::trainer::batch&, tessera::torch_generat
       for (auto b = std::size_t{0}; b < 64; ++b) {
         auto const i = generator.randint(static_cast<std::uint32_t>(d.count()));
         auto const t = generator.randint(digits::diffusion.steps);
-        auto const alpha = static_cast<float>(digits::diffusion.alpha_bar[t]);
-        for (auto k = std::size_t{0}; k < pixels; ++k)
-          batch.x[b * pixels + k] = std::sqrt(alpha) * d.pixels[i * pixels + k] +
-                                    std::sqrt(1 - alpha) * batch.target[b * pixels + k];
+        using image = tessera::view<float, tessera::shape<pixels>>;
+        digits::diffusion.add_noise(
+            t, tessera::view<float const, tessera::shape<pixels>>(&d.pixels[i * pixels]),
+            image(&batch.target[b * pixels]), image(&batch.x[b * pixels]));
         batch.condition[2 * b] = static_cast<float>(t);
         batch.condition[2 * b + 1] = static_cast<float>(
             generator.randint(10) == 0 ? static_cast<std::int32_t>(digits::classes) : d.labels[i]);
@@ -44,14 +44,8 @@ using source = std::function<void(steps::trainer::batch&, tessera::torch_generat
   if (network == "characters") {
     auto const text = std::make_shared<std::string>(characters::load_text(data));
     return [text](auto& batch, auto& generator) {
-      using namespace characters;
-      for (auto b = std::size_t{0}; b < characters::batch; ++b) {
-        auto const start = generator.randint(static_cast<std::uint32_t>(text->size() - context));
-        for (auto t = std::size_t{0}; t < context; ++t) {
-          batch.x[t * characters::batch + b] = static_cast<float>((*text)[start + t]);
-          batch.target[t * characters::batch + b] = static_cast<float>((*text)[start + t + 1]);
-        }
-      }
+      characters::load_rows(*text, characters::random_starts(*text, generator), batch.x.data(),
+                            batch.target.data());
     };
   }
   // A sine among noise, and the sine alone.

@@ -10,10 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
+#include "../gnuplot.hpp"
 #include "data.hpp"
 
 namespace digits {
@@ -187,8 +187,8 @@ void draw(fs::path const& folder, images const& x) {
     table += "\n";
   }
   write_file(folder / "samples.txt", table);
-  write_file(
-      folder / "plots.gp",
+  run_gnuplot(
+      folder,
       "set terminal pngcairo size 720,560 font ',11'\n"
       "set output 'samples.png'\nset title 'Generated digits, a column for each class'\n"
       "set palette gray negative\nunset colorbox\nset cbrange [-1:1]\nset border 0\n"
@@ -200,10 +200,6 @@ void draw(fs::path const& folder, images const& x) {
       "set title 'Denoiser: mean squared error of the predicted noise'\nset xlabel 'epoch'\n"
       "set ylabel 'loss'\nset logscale y\n"
       "plot 'losses.csv' every ::1 using 1:2 with lines lw 2 notitle\n");
-  auto const command = "cd '" + folder.string() + "' && gnuplot plots.gp";
-  if (std::system(command.c_str()) != 0)
-    throw std::runtime_error("gnuplot failed on " + (folder / "plots.gp").string() +
-                             "; is gnuplot installed?");
 }
 
 void train(settings const& s) {

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdlib>
 #include <numbers>
 #include <sstream>
+
+#include "../gnuplot.hpp"
 
 namespace frequency {
 
@@ -146,11 +147,7 @@ auto draw_plots(path const& folder, path const& log, signal const& s, evaluation
                 p.script + "set output\n";
     }
   }
-  tessera::write_file(folder / "plots.gp", script);
-  auto const command = "cd '" + folder.string() + "' && gnuplot plots.gp";
-  if (std::system(command.c_str()) != 0)
-    throw std::runtime_error("gnuplot failed on " + (folder / "plots.gp").string() +
-                             "; is gnuplot installed?");
+  run_gnuplot(folder, script);
   return files;
 }
 

@@ -32,6 +32,10 @@ inline constexpr std::size_t storage_alignment = 64;
 inline constexpr std::size_t storage_alignment = alignof(std::max_align_t);
 #endif
 
+[[nodiscard]] constexpr auto aligned(std::size_t bytes) -> std::size_t {
+  return (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
+}
+
 /// The largest temporary, in bytes, that the library puts on the stack by itself.
 #if TESSERA_HOSTED
 inline constexpr std::size_t stack_limit = 64 * 1024;

@@ -23,10 +23,6 @@ template <std::size_t N> struct placement {
   std::size_t bytes = 0;
 };
 
-[[nodiscard]] constexpr auto aligned(std::size_t bytes) -> std::size_t {
-  return (bytes + storage_alignment - 1) / storage_alignment * storage_alignment;
-}
-
 /// Places the largest piece first, each at the lowest offset where nothing alive meanwhile is in
 /// its way. Pieces without bytes are not placed, so that they cost nothing.
 template <std::size_t N>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/config.hpp>
+#include <tessera/core/contract.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -92,8 +92,9 @@ template <std::size_t N> struct fixed_name {
       path.add(part);
   };
   (add(parts), ...);
+  require(path.size() < 48, "joined_name: 47 letters at most");
   auto result = fixed_name<48>{""};
-  for (auto i = std::size_t{0}; i < path.size() && i < 47; ++i) result.letters[i] = path.text[i];
+  for (auto i = std::size_t{0}; i < path.size(); ++i) result.letters[i] = path.text[i];
   return result;
 }
 

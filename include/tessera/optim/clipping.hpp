@@ -36,16 +36,17 @@ template <class G> auto clip_on_device(G g, double most) -> double {
 ///
 /// Source  torch.nn.utils.clip_grad_norm_: the factor is most / (norm + 1e-6), at most 1
 template <class P> constexpr auto clip_norm(P& gradient, double most) -> double {
-  if constexpr (owns_parameters<P>) {
-    if constexpr (on_device<backend_of<detail::first_owned_t<P>>>)
-      return detail::clip_on_device(numbers_of(gradient), most);
+  if constexpr (on_device<backend_of_parameters<P>>) {
+    return detail::clip_on_device(numbers_of(gradient), most);
+  } else {
+    auto const norm = global_norm(gradient);
+    auto const factor = most / (norm + 1e-6);
+    if (factor < 1)
+      for_each_parameter(
+          [&](name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); },
+          gradient);
+    return norm;
   }
-  auto const norm = global_norm(gradient);
-  auto const factor = most / (norm + 1e-6);
-  if (factor < 1)
-    for_each_parameter(
-        [&](name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); }, gradient);
-  return norm;
 }
 
 /// Limits every number of a gradient to [-most, most].

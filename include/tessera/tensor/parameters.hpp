@@ -214,6 +214,21 @@ template <class P>
 concept owns_parameters =
     std::is_trivially_copyable_v<P> && not std::is_void_v<detail::first_owned_t<P>>;
 
+namespace detail {
+
+template <class P> [[nodiscard]] constexpr auto backend_of_owned() {
+  if constexpr (owns_parameters<P>)
+    return std::type_identity<backend_of<first_owned_t<P>>>{};
+  else
+    return std::type_identity<default_backend>{};
+}
+
+}  // namespace detail
+
+/// The backend of a struct of parameters.
+template <class P>
+using backend_of_parameters = typename decltype(detail::backend_of_owned<P>())::type;
+
 /// All numbers of a struct of parameters as one view, the padding between its tensors with them.
 template <owns_parameters P> [[nodiscard]] auto numbers_of(P& p) {
   using first = detail::first_owned_t<P>;

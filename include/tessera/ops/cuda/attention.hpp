@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/cuda/device.hpp>
+#include <tessera/backend/cuda/queue.hpp>
 #include <tessera/core/elementary.hpp>
 #include <tessera/core/nothing.hpp>
 #include <tessera/ops/attention.hpp>
@@ -26,6 +26,17 @@ template <class T>
   return sum;
 }
 
+/// Thread `at` of all lanes: which lane, which of its heads, which row of that.
+struct attention_place {
+  std::size_t lane;
+  std::size_t head;
+  std::size_t row;
+};
+[[nodiscard]] TESSERA_DEVICE inline auto place_in(std::size_t heads, std::size_t rows,
+                                                  std::size_t at) -> attention_place {
+  return {at / rows / heads, at / rows % heads, at % rows};
+}
+
 /// One query of one head: scores are computed anew for the maximum, the sum and the output.
 template <class T> struct attention_query {
   attention_heads<T> every;
@@ -33,9 +44,7 @@ template <class T> struct attention_query {
   T* log_sum;
 
   TESSERA_DEVICE void operator()(std::size_t at) const {
-    auto const i = at % every.first.queries;
-    auto const h = at / every.first.queries % every.heads;
-    auto const lane_of_batch = at / every.first.queries / every.heads;
+    auto const [lane_of_batch, h, i] = place_in(every.heads, every.first.queries, at);
     auto const head = every.head(lane_of_batch, h);
     auto const keys = head.seen(i);
     auto largest = reduce::lanes<reduce::takes_larger, T>{};
@@ -77,9 +86,7 @@ template <class T> struct attention_query_slope {
   attention_slopes<T> of_first;
 
   TESSERA_DEVICE void operator()(std::size_t at) const {
-    auto const i = at % every.first.queries;
-    auto const h = at / every.first.queries % every.heads;
-    auto const lane_of_batch = at / every.first.queries / every.heads;
+    auto const [lane_of_batch, h, i] = place_in(every.heads, every.first.queries, at);
     auto const head = every.head(lane_of_batch, h);
     auto const s = every.slopes(of_first, lane_of_batch, h);
     auto* const dq = s.dq + i * head.q_row;
@@ -97,10 +104,9 @@ template <class T> struct attention_key_slope {
   attention_slopes<T> of_first;
 
   TESSERA_DEVICE void operator()(std::size_t at) const {
-    auto const j = at % every.first.keys;
-    auto const seen_heads = every.heads / every.sharing;
-    auto const h = at / every.first.keys % seen_heads * every.sharing;
-    auto const lane_of_batch = at / every.first.keys / seen_heads;
+    auto const [lane_of_batch, seen, j] =
+        place_in(every.heads / every.sharing, every.first.keys, at);
+    auto const h = seen * every.sharing;
     auto* const dk = of_first.dk + every.kv_at(lane_of_batch, h) + j * every.first.kv_row;
     auto* const dv = of_first.dv + every.kv_at(lane_of_batch, h) + j * every.first.kv_row;
     for (auto d = std::size_t{0}; d < every.first.width; ++d) dk[d] = dv[d] = T{0};

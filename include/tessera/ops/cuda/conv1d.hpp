@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/cuda/device.hpp>
+#include <tessera/backend/cuda/queue.hpp>
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
 #include <tessera/ops/conv1d.hpp>

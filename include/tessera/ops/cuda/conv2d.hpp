@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/cuda/device.hpp>
+#include <tessera/backend/cuda/queue.hpp>
 #include <tessera/core/lane.hpp>
 #include <tessera/ops/conv2d.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
@@ -29,17 +29,6 @@ TESSERA_DEVICE inline void for_each_tap(conv2d_geometry const& g, std::size_t im
   }
 }
 
-template <class T> struct add_taps {
-  conv2d_geometry const& g;
-  T const* x;
-  T const* weight;
-  std::size_t o;
-  T& sum;
-  TESSERA_DEVICE void operator()(std::size_t at, std::size_t tap) const {
-    for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-      sum = lane::fma(x[at + i], weight[g.weight_at(o, i, tap)], sum);
-  }
-};
 template <class T> struct conv2d_output {
   conv2d_geometry g;
   T const* x;
@@ -54,7 +43,10 @@ template <class T> struct conv2d_output {
     auto const row = pixel / g.output.width % g.output.height;
     auto sum = bias == nullptr ? T{0} : bias[o];
     for_each_tap(g, pixel / g.output.area(), row, column, o / g.group_out(),
-                 add_taps<T>{g, x, weight, o, sum});
+                 [&](std::size_t first, std::size_t tap) {
+                   for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+                     sum = lane::fma(x[first + i], weight[g.weight_at(o, i, tap)], sum);
+                 });
     y[at] = sum;
   }
 };

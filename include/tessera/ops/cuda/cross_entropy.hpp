@@ -34,50 +34,19 @@ template <class T, class Target> struct cross_entropy_row {
   }
 };
 
-/// to = the sum of n numbers times scale: one block of 64 lanes, folded by halves.
-template <class T> struct scaled_sum {
-  static constexpr std::size_t threads = reduction_lanes;
-  struct shared {
-    T at[threads];
-  };
-  using registers = device::empty;
-  std::size_t n;
-  T const* from;
-  T scale;
-  T* to;
-
-  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 8; }
-  TESSERA_DEVICE void run(std::size_t phase, std::size_t, std::size_t thread, shared& s,
-                          registers&) const {
-    if (phase == 0) {
-      s.at[thread] = T{0};
-      for (auto i = thread; i < n; i += threads) s.at[thread] = s.at[thread] + from[i];
-    } else if (phase < 7) {
-      auto const half = threads >> phase;
-      if (thread < half) s.at[thread] = s.at[thread] + s.at[thread + half];
-    } else if (thread == 0) {
-      *to = s.at[0] * scale;
-    }
-  }
-};
-
 }  // namespace detail
 
 template <> struct kernel<detail::cross_entropy_fn, cuda> {
   template <class T, class Target>
   static auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,
                    Target const* targets, T* slope) -> T {
-    auto& q = device::current();
-    auto const bytes = rows.count * sizeof(T);
-    auto* const losses = static_cast<T*>(q.take(bytes));
-    auto* const total = static_cast<T*>(q.next_number(sizeof(T)));
-    device::for_each(rows.count,
-                     detail::cross_entropy_row<T, Target>{rows, logits, targets, slope, losses});
-    q.launch(detail::scaled_sum<T>{rows.count, losses, rows.scale, total}, 1);
-    q.give_back(bytes);
-    if (q.is_recording()) return T{0};
-    q.synchronize();
-    return *total;
+    using losses_type = view<T, shape<at_most(std::size_t{1} << 40)>, cuda>;
+    auto const memory = device::scratch<T>(rows.count);
+    device::for_each(rows.count, detail::cross_entropy_row<T, Target>{rows, logits, targets, slope,
+                                                                      memory.data()});
+    auto const losses =
+        losses_type{memory.data(), actual_extents<shape_of<losses_type>>::from({rows.count})};
+    return detail::number_of(sum(losses) * rows.scale);
   }
 };
 

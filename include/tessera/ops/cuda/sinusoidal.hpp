@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/cuda/device.hpp>
+#include <tessera/backend/cuda/queue.hpp>
 #include <tessera/ops/sinusoidal.hpp>
 
 namespace tessera {

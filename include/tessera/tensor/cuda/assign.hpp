@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/cuda/device.hpp>
+#include <tessera/backend/cuda/queue.hpp>
 #include <tessera/tensor/assign.hpp>
 
 /// An expression is one kernel: a thread for each element computes the whole tree.
@@ -46,12 +46,8 @@ template <class Y, class E> struct assign_element {
 
 /// Temporaries lie in the scratch of the queue, whose launches run in order.
 template <class Memory> struct temporary<cuda, Memory> {
-  Memory* memory = static_cast<Memory*>(device::current().take(sizeof(Memory)));
-  temporary() = default;
-  temporary(temporary const&) = delete;
-  auto operator=(temporary const&) -> temporary& = delete;
-  ~temporary() { device::current().give_back(sizeof(Memory)); }
-  [[nodiscard]] auto get() -> Memory& { return *memory; }
+  device::scratch<Memory> memory{1};
+  [[nodiscard]] auto get() -> Memory& { return *memory.data(); }
 };
 
 }  // namespace detail

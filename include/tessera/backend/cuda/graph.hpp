@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/cuda/queue.hpp>
+
+namespace tessera::device {
+
+/// What a function launches, as one graph: `auto step = device::graph([&] { train->step(...); })`,
+/// then `step()` runs it; the first call records.
+///
+/// A replay runs the function's host code again, which only fills in the bodies, and launches all
+/// kernels at once. The function must launch the same kernels each time, and read no number.
+///
+/// State   the first number that the function asks for (a loss) is what step() returns
+/// Errors  device_error where a replay launches something else than was recorded
+template <class Step> class graph {
+ public:
+  explicit graph(Step step) : step_(std::move(step)) {}
+  graph(graph const&) = delete;
+  auto operator=(graph const&) -> graph& = delete;
+  ~graph() {
+#if defined(__CUDACC__)
+    if (run_ != nullptr) (void)cudaGraphExecDestroy(run_);
+#endif
+  }
+
+  /// Runs all of it and waits. Returns the first number that was asked for.
+  auto operator()() -> double {
+    auto& q = current();
+    if (recording_.replays)
+      run_host(q);
+    else
+      record(q);
+#if defined(__CUDACC__)
+    check(cudaMemcpyAsync(bodies_.get(), recording_.bodies.data(), recording_.bodies.size(),
+                          cudaMemcpyHostToDevice, q.stream_),
+          "cudaMemcpyAsync");
+    check(cudaGraphLaunch(run_, q.stream_), "cudaGraphLaunch");
+#else
+    for (auto k = std::size_t{0}; k < recording_.runs.size(); ++k)
+      recording_.runs[k](recording_.bodies.data(), recording_.places[k], recording_.blocks[k]);
+#endif
+    q.synchronize();
+    if (first_ == nullptr) return 0;
+    if (recording_.number_bytes == sizeof(double)) return *first_;
+    float number = 0;
+    std::memcpy(&number, first_, sizeof number);
+    return static_cast<double>(number);
+  }
+  [[nodiscard]] auto kernels() const -> std::size_t { return recording_.blocks.size(); }
+
+ private:
+  void record(queue& q) {
+    recording_ = {};
+    q.synchronize();
+#if defined(__CUDACC__)
+    bodies_.reset(static_cast<std::byte*>(allocate(queue::body_bytes)));
+    recording_.on_device = bodies_.get();
+    check(cudaStreamBeginCapture(q.stream_, cudaStreamCaptureModeRelaxed),
+          "cudaStreamBeginCapture");
+    cudaGraph_t captured = nullptr;
+    try {
+      run_host(q);
+    } catch (...) {  // a stream that captures takes no other launch
+      if (cudaStreamEndCapture(q.stream_, &captured) == cudaSuccess)
+        (void)cudaGraphDestroy(captured);
+      throw;
+    }
+    check(cudaStreamEndCapture(q.stream_, &captured), "cudaStreamEndCapture");
+    auto const made = cudaGraphInstantiate(&run_, captured, 0);
+    (void)cudaGraphDestroy(captured);
+    check(made, "cudaGraphInstantiate");
+#else
+    run_host(q);
+#endif
+    recording_.replays = true;
+  }
+  void run_host(queue& q) {
+    struct scope {
+      queue& q;
+      ~scope() { q.recording_ = nullptr; }
+    } const end{q};
+    q.recording_ = &recording_;
+    q.asked_ = queue::most_numbers / 2;
+    recording_.end = recording_.next = 0;
+    step_();
+    if (recording_.replays && recording_.next != recording_.blocks.size())
+      throw device_error("graph: a replay launches less than was recorded");
+    first_ =
+        q.asked_ > queue::most_numbers / 2 ? q.numbers_.get() + queue::most_numbers / 2 : nullptr;
+  }
+
+  Step step_;
+  queue::recording recording_;
+  double* first_ = nullptr;
+#if defined(__CUDACC__)
+  unique<std::byte> bodies_;
+  cudaGraphExec_t run_ = nullptr;
+#endif
+};
+
+}  // namespace tessera::device

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/cuda/device.hpp>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+/// Launches of kernels, and what they need beside their arguments.
+namespace tessera::device {
+
+// -- bodies of kernels ----------------------------------------------------------------------------
+//
+// A body is a struct of plain values with
+//   threads             of a block
+//   shared, registers   what a block shares, and what a thread keeps from phase to phase
+//   phases()            how many there are, with a barrier between two
+//   run(phase, block, thread, shared, registers)
+// On the GPU phases follow each other in every thread; the fake device runs a phase for all threads
+// of a block and then the next.
+
+struct empty {};
+
+namespace detail {
+
+template <class Body> void run_on_host(Body const& body, std::size_t blocks) {
+  auto registers = std::vector<typename Body::registers>(Body::threads);
+  for (auto b = std::size_t{0}; b < blocks; ++b) {
+    auto shared = std::make_unique<typename Body::shared>();
+    for (auto& own : registers) own = {};
+    for (auto p = std::size_t{0}; p < body.phases(); ++p)
+      for (auto t = std::size_t{0}; t < Body::threads; ++t)
+        body.run(p, b, t, *shared, registers[t]);
+  }
+}
+
+#if defined(__CUDACC__)
+template <class Body> __device__ void run_block(Body const& body) {
+  __shared__ typename Body::shared shared;
+  typename Body::registers own{};
+  auto const phases = body.phases();
+  for (std::size_t p = 0; p < phases; ++p) {
+    if (p > 0) __syncthreads();
+    body.run(p, blockIdx.x, threadIdx.x, shared, own);
+  }
+}
+template <class Body> __global__ void run_value(Body body) { run_block(body); }
+template <class Body> __global__ void run_recorded(Body const* body) { run_block(*body); }
+#endif
+
+}  // namespace detail
+
+// -- launches -------------------------------------------------------------------------------------
+
+/// Where launches go: in order, one after the other. A graph records them together with the bodies,
+/// which a replay computes anew on the host, so that learning rates and random counters move on.
+class queue {
+ public:
+  static constexpr auto scratch_bytes = std::size_t{64} << 20;
+  static constexpr auto body_bytes = std::size_t{8} << 20;
+  static constexpr auto most_numbers = std::size_t{256};
+
+  queue() : numbers_{static_cast<double*>(allocate(most_numbers * sizeof(double)))} {
+#if defined(__CUDACC__)
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+#endif
+  }
+  queue(queue const&) = delete;
+  auto operator=(queue const&) -> queue& = delete;
+  ~queue() {
+#if defined(__CUDACC__)
+    (void)cudaStreamDestroy(stream_);
+#endif
+  }
+
+  template <class Body> void launch(Body const& body, std::size_t blocks) {
+    static_assert(std::is_trivially_copyable_v<Body>);
+    if (blocks == 0) return;
+    if (not recording_) {
+#if defined(__CUDACC__)
+      detail::run_value<<<static_cast<unsigned>(blocks), static_cast<unsigned>(Body::threads), 0,
+                          stream_>>>(body);
+      check(cudaGetLastError(), "launch");
+#else
+      detail::run_on_host(body, blocks);
+#endif
+      return;
+    }
+    auto const at = recording_->add(&body, sizeof body);
+    if (recording_->replays) return recording_->expect(blocks);
+    recording_->blocks.push_back(blocks);
+#if defined(__CUDACC__)
+    detail::run_recorded<<<static_cast<unsigned>(blocks), static_cast<unsigned>(Body::threads), 0,
+                           stream_>>>(reinterpret_cast<Body const*>(recording_->on_device + at));
+    check(cudaGetLastError(), "launch");
+#else
+    recording_->runs.push_back([](std::byte const* bodies, std::size_t place, std::size_t n) {
+      detail::run_on_host(*reinterpret_cast<Body const*>(bodies + place), n);
+    });
+    recording_->places.push_back(at);
+#endif
+  }
+
+  /// Waits until all that was launched is done.
+  void synchronize() {
+#if defined(__CUDACC__)
+    check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+#endif
+  }
+
+  /// Memory for a temporary of the host's current scope, given back in reverse order. The launches
+  /// of a queue run in order, so that what comes later may have the same memory.
+  [[nodiscard]] auto take(std::size_t bytes) -> void* {
+    if (not scratch_) scratch_.reset(static_cast<std::byte*>(allocate(scratch_bytes)));
+    if (taken_ + aligned(bytes) > scratch_bytes)
+      throw device_error("a temporary of " + std::to_string(bytes) + " bytes does not fit in " +
+                         std::to_string(scratch_bytes) + " bytes of scratch, of which " +
+                         std::to_string(taken_) + " are taken");
+    auto* const memory = scratch_.get() + taken_;
+    taken_ += aligned(bytes);
+    return memory;
+  }
+  void give_back(std::size_t bytes) { taken_ -= aligned(bytes); }
+
+  /// A place for a number that the host asks for, until as many others were asked for.
+  [[nodiscard]] auto next_number(std::size_t bytes) -> void* {
+    if (recording_ != nullptr && recording_->number_bytes == 0) recording_->number_bytes = bytes;
+    return numbers_.get() + asked_++ % most_numbers;
+  }
+  /// True while a number cannot be read because its kernel is only recorded.
+  [[nodiscard]] auto is_recording() const -> bool { return recording_ != nullptr; }
+
+  /// True where host code runs only to fill in the bodies of a graph.
+  [[nodiscard]] auto is_replaying() const -> bool {
+    return recording_ != nullptr && recording_->replays;
+  }
+#if defined(__CUDACC__)
+  /// For libraries, whose launches a graph captures with the others.
+  [[nodiscard]] auto stream() const -> cudaStream_t { return stream_; }
+#endif
+
+  /// A copy, on the device, of numbers of the host that never change.
+  template <class T> [[nodiscard]] auto constant(T const* values, std::size_t n) -> T const* {
+    auto& copy = constants_[{values, n * sizeof(T)}];
+    if (not copy) {
+      copy.reset(allocate(n * sizeof(T)));
+      std::memcpy(copy.get(), values, n * sizeof(T));
+    }
+    return static_cast<T const*>(copy.get());
+  }
+
+ private:
+  template <class> friend class graph;
+
+  struct recording {
+    std::vector<std::byte> bodies;
+    std::vector<std::size_t> blocks;
+    std::size_t next = 0;  ///< the body that a replay comes to
+    std::size_t end = 0;   ///< of the bodies so far
+    bool replays = false;
+    std::size_t number_bytes = 0;  ///< of the first number that was asked for
+#if defined(__CUDACC__)
+    std::byte* on_device = nullptr;
+#else
+    using run = void (*)(std::byte const*, std::size_t, std::size_t);
+    std::vector<run> runs;
+    std::vector<std::size_t> places;
+#endif
+
+    auto add(void const* body, std::size_t bytes) -> std::size_t {
+      auto const at = end;
+      end += aligned(bytes);
+      if (end > body_bytes)
+        throw device_error("graph: more than " + std::to_string(body_bytes) + " bytes of kernels");
+      if (replays && end > bodies.size())
+        throw device_error("graph: a replay launches more than was recorded");
+      if (not replays) bodies.resize(end);
+      std::memcpy(bodies.data() + at, body, bytes);
+      return at;
+    }
+    void expect(std::size_t n) {
+      if (next >= blocks.size() || blocks[next] != n)
+        throw device_error("graph: a replay launches what was not recorded");
+      ++next;
+    }
+  };
+
+  recording* recording_ = nullptr;
+  unique<std::byte> scratch_;
+  std::size_t taken_ = 0;
+  unique<double> numbers_;
+  std::size_t asked_ = 0;
+  std::map<std::pair<void const*, std::size_t>, unique<void>> constants_;
+#if defined(__CUDACC__)
+  cudaStream_t stream_ = nullptr;
+#endif
+};
+
+/// The queue of this thread.
+[[nodiscard]] inline auto current() -> queue& {
+  static thread_local auto own = queue{};
+  return own;
+}
+inline void synchronize() { current().synchronize(); }
+
+/// Scratch of this thread's queue, for as long as this is in scope.
+template <class T> class scratch {
+ public:
+  explicit scratch(std::size_t count)
+      : bytes_{count * sizeof(T)}, memory_{static_cast<T*>(current().take(bytes_))} {}
+  scratch(scratch const&) = delete;
+  auto operator=(scratch const&) -> scratch& = delete;
+  ~scratch() { current().give_back(bytes_); }
+
+  [[nodiscard]] auto data() const -> T* { return memory_; }
+
+ private:
+  std::size_t bytes_;
+  T* memory_;
+};
+
+// -- launches of one kind of body -----------------------------------------------------------------
+
+namespace detail {
+
+template <class F> struct for_each_body {
+  static constexpr std::size_t threads = 256;
+  using shared = empty;
+  using registers = empty;
+  std::size_t n;
+  F f;
+
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 1; }
+  TESSERA_DEVICE void run(std::size_t, std::size_t block, std::size_t thread, shared&,
+                          registers&) const {
+    auto const i = block * threads + thread;
+    if (i < n) f(i);
+  }
+};
+
+}  // namespace detail
+
+/// f(0), ..., f(n - 1), in any order: a thread each.
+template <class F> void for_each(std::size_t n, F const& f) {
+  constexpr auto threads = detail::for_each_body<F>::threads;
+  current().launch(detail::for_each_body<F>{n, f}, (n + threads - 1) / threads);
+}
+
+}  // namespace tessera::device
