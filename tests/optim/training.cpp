@@ -7,7 +7,7 @@ using namespace tessera;
 using model = sequential<lstm<3, 19, lstm_options{.layers = 2, .dropout = 0.3}>, layer_norm<19>,
                          linear<19, 2>>;
 using X = tensor<float, shape<6, 4, 3>>;
-using Y = tensor<float, shape<6, 4, 2>>;
+using target_type = tensor<float, shape<6, 4, 2>>;
 
 // -- contract -------------------------------------------------------------------------------------
 using trained = training<model, X, adam>;
@@ -22,7 +22,7 @@ TEST_CASE("training: a step allocates nothing, and learns") {
   auto g = torch_generator(1);
   model::initialize(t->parameters, g);
   auto x = X{};
-  auto y = Y{};
+  auto y = target_type{};
   test::fill(x, 1);
   test::fill(y, 2, 0.5);
   auto const optimizer = adam{.rate = 0.01};
@@ -73,6 +73,67 @@ TEST_CASE("training: chunks add up to the gradient of the whole batch") {
       },
       one->gradient(), four->gradient());
 }
+/// A step whose update is fused into the backward pass is the step with a gradient, without its
+/// memory.
+template <class Model, class X> void fuses(auto const& x, auto context) {
+  using plain = training<Model, X, gradient_descent>;
+  using fused = training<Model, X, fused_gradient_descent>;
+  constexpr auto memory = memory_of<Model, X, mode::training, fused_gradient_descent>;
+  static_assert(memory.gradient == 0 && aligned(memory.total) == sizeof(fused));
+  static_assert(memory_of<Model, X, mode::training, gradient_descent>.total - memory.total ==
+                sizeof(typename plain::parameters_type));
+  auto const a = std::make_unique<plain>();
+  auto const b = std::make_unique<fused>();
+  clear(*a);
+  clear(*b);
+  test::fill_parameters(a->parameters, 3, 0.7);
+  b->parameters = a->parameters;
+  auto target = output_of<Model, X>{};
+  test::fill(target, 2);
+  for (auto step = 0; step < 3; ++step)
+    CHECK(b->step(x, target, mse{}, fused_gradient_descent{.rate = 0.5}, context) ==
+          Approx(a->step(x, target, mse{}, gradient_descent{.rate = 0.5}, context)).epsilon(1e-12));
+  for_each_parameter(
+      [](name const& path, auto const& one, auto const& two) {
+        INFO(path.c_str());
+        for (auto i = std::size_t{0}; i < one.size(); ++i)
+          CHECK(two.values[i] == Approx(one.values[i]).margin(1e-12));
+      },
+      a->parameters, b->parameters);
+}
+template <class Model, class X> void fuses() {
+  auto x = X{};
+  test::fill(x, 1);
+  fuses<Model, X>(x, plain_context{});
+}
+TEST_CASE("training: an update fused into the backward pass is the same step") {
+  using sequence = tensor<double, shape<6, 3, 4>>;
+  fuses<sequential<lstm<4, 5, lstm_options{.layers = 2}>, tanh_layer, linear<5, 2>>, sequence>();
+  fuses<sequential<conv1d<4, 6, 3>, silu_layer, layer_norm<6>, linear<6, 2>>, sequence>();
+  fuses<sequential<
+            linear<4, 6>,
+            residual<sequential<layer_norm<6>, attention_layer<6, attention_options{.heads = 2}>>>>,
+        sequence>();
+  using grouped = self_attention<8, self_attention_options{
+                                        .heads = 4, .kv_heads = 2, .causal = true, .context = 6}>;
+  fuses<sequential<linear<4, 8>, repeat<residual<sequential<layer_norm<8>, grouped>>, 2>,
+                   recompute<sequential<linear<8, 8>, gelu_layer>>>,
+        sequence>();
+  fuses<parallel<linear<4, 2>, added<linear<4, 3>, linear<4, 3>>>, sequence>();
+
+  using image = tensor<double, shape<2, 4, 4, 3>>;
+  using block = sequential<conv2d<3, 4, 3, conv2d_options{.padding = 1}>, condition_bias<2, 4>,
+                           silu_layer, conv2d<4, 2, 3>>;
+  auto x = image{};
+  auto c = tensor<double, shape<2, 2>>{};
+  test::fill(x, 1);
+  test::fill(c, 5);
+  fuses<with<2, linear<2, 2>, block>, image>(x, given(c));
+
+  auto const tokens = tensor<double, shape<4, 2>>{{0, 3, 2, 2, 4, 1, 0, 2}};
+  fuses<sequential<embedding<5, 3>, linear<3, 2>>, tensor<double, shape<4, 2>>>(tokens,
+                                                                                plain_context{});
+}
 TEST_CASE("training: a bounded batch steps as a fixed one") {
   using B = tensor<float, shape<6, at_most(16), 3>>;
   auto const fixed = std::make_unique<training<model, X, adam>>();
@@ -83,7 +144,7 @@ TEST_CASE("training: a bounded batch steps as a fixed one") {
   model::initialize(fixed->parameters, g);
   bounded->parameters = fixed->parameters;
   auto x = X{};
-  auto y = Y{};
+  auto y = target_type{};
   test::fill(x, 1);
   test::fill(y, 2);
   for (auto step = std::uint64_t{0}; step < 3; ++step) {

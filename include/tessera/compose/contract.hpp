@@ -22,6 +22,7 @@
 ///   output_shape<S>         what comes out; output_extents(actual) is its run-time half
 ///   backward_reads          what its backward reads: of its own input and output
 ///   in_place                y may be x, and dx may be dy
+///   reads_parameters_first  backward has read its parameters before it adds to their gradient
 ///   row_wise, streams       every row on its own, so that a step is a forward; has a step
 /// and, writing where it is told,
 ///   forward(p, x, y, m)                       a whole input; m lends state, tape and scratch
@@ -109,6 +110,12 @@ inline constexpr bool stateful = [] {
 }();
 template <class L> inline constexpr bool row_wise = requires { requires L::row_wise; };
 template <class L> inline constexpr bool in_place = requires { requires L::in_place; };
+/// True where the gradient may be the parameters themselves: an update fused into the backward
+/// pass.
+template <class L>
+inline constexpr bool reads_parameters_first = requires {
+  requires L::reads_parameters_first;
+} || std::is_empty_v<typename L::template parameters<owned<float>>>;
 template <class L> inline constexpr bool streams = row_wise<L> || requires { requires L::streams; };
 
 namespace detail {

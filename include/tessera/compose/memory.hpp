@@ -35,6 +35,10 @@ struct no_optimizer {
 };
 }  // namespace detail
 
+/// True for an optimizer whose update goes into the parameters in the backward pass.
+template <class Optimizer>
+inline constexpr bool fuses_update = requires { requires Optimizer::fused; };
+
 template <class Model, class X, mode Mode, class Optimizer = detail::no_optimizer>
 inline constexpr auto memory_of = [] {
   static_assert(error::every_layer_accepts_its_input<verdict<Model, X>>,
@@ -47,7 +51,7 @@ inline constexpr auto memory_of = [] {
   m.scratch = bytes_of<scratch_of<L, X, Mode>>;
   m.output = sizeof(output_of<L, X>);
   if constexpr (Mode == mode::training) {
-    m.gradient = bytes_of<P>;
+    m.gradient = fuses_update<Optimizer> ? 0 : bytes_of<P>;
     m.moments = bytes_of<typename Optimizer::template moments<P>>;
     m.tape = bytes_of<tape_of<L, X>>;
     m.output *= 2;

@@ -87,13 +87,19 @@ template <class Model, class X> struct streaming {
   }
 };
 
+/// Stands for a gradient that nobody keeps: the update goes into the parameters at once.
+struct no_gradient {};
+
 /// Forward and backward of one batch, or of one chunk of it.
 ///
 /// State   zero at first; carried from one forward to the next
-/// Cost    allocates nothing; sizeof is memory_of<Model, X, mode::training>.object
+/// Cost    allocates nothing; sizeof is memory_of<Model, X, mode::training>.object, without its
+///         gradient where Gradient is no_gradient
 /// Errors  a backward without a forward before it breaks the contract: layers compute their slopes
 ///         where the tape was
-template <class Model, class X> struct differentiation {
+template <class Model, class X,
+          class Gradient = parameters_of<checked<Model, X>, owned<scalar_of<X>, backend_of<X>>>>
+struct differentiation {
   static_assert(error::every_layer_accepts_its_input<verdict<Model, X>>,
                 "a layer is given a shape it does not take");
   using model = checked<Model, X>;
@@ -102,7 +108,7 @@ template <class Model, class X> struct differentiation {
   using scalar = scalar_of<X>;
   using parameters_type = parameters_of<model, owned<scalar, backend_of<X>>>;
 
-  parameters_type gradient;
+  [[no_unique_address]] Gradient gradient;
   output y;
   output dy;
   [[no_unique_address]] state_of<model, X, mode::training> state;

@@ -23,13 +23,17 @@ template <class Layer, class X> struct place_of_layer {
   }();
 };
 
+/// True for a layer made of others, which it hands out with their inputs.
+template <class L, class X>
+inline constexpr bool is_composition = requires(decltype([]<std::size_t, class, class>() {}) each) {
+  L::template for_each_child<X>(each);
+};
+
 namespace detail {
 
 template <class Layer, class X> constexpr void walk_layers(name const& path, auto& f) {
   using L = as_layer<Layer>;
-  if constexpr (requires(decltype([]<std::size_t, class, class>() {}) each) {
-                  L::template for_each_child<X>(each);
-                }) {
+  if constexpr (is_composition<L, X>) {
     L::template for_each_child<X>([&]<std::size_t I, class Child, class Input>() {
       walk_layers<Child, Input>(path / name_inside<Child>(I), f);
     });

@@ -58,6 +58,7 @@ struct attention_layer {
   };
   template <class S> using expected_shape = with_last<with_rank<S, 3>, Features>;
   static constexpr auto backward_reads = reads::input;
+  static constexpr bool reads_parameters_first = true;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;

@@ -33,6 +33,7 @@ template <std::size_t Width, std::size_t Channels> struct condition_bias {
   };
   template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Channels>;
   static constexpr auto backward_reads = reads::neither;
+  static constexpr bool reads_parameters_first = true;
   static constexpr bool in_place = true;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
@@ -50,12 +51,12 @@ template <std::size_t Width, std::size_t Channels> struct condition_bias {
       auto const c = as_const(m.context.condition);
       auto const shift = m.scratch.shift.sized_like(c);
       assign(shift, sum(by_image(dy), axis<1>));
-      affine_map_parameters(c, as_const(shift), gradient.weight.data(), gradient.bias.data());
       if (m.context.slope.has_memory()) {
         auto const slope = m.scratch.slope.sized_like(c);
         affine_map_input(p.weight, as_const(shift), slope);
         m.context.slope += slope;
       }
+      affine_map_parameters(c, as_const(shift), gradient.weight.data(), gradient.bias.data());
       if (dx.has_memory() && dx.data() != dy.data()) assign(dx, dy);
     }
   }

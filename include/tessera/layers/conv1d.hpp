@@ -60,6 +60,7 @@ struct conv1d {
 
   static constexpr bool streams = Options.causal;
   static constexpr auto backward_reads = reads::input;
+  static constexpr bool reads_parameters_first = true;
 
   [[nodiscard]] static constexpr auto out_time(std::size_t time) -> std::size_t {
     if (Options.causal) return time;

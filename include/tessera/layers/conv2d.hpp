@@ -40,6 +40,7 @@ struct conv2d {
         packed;
   };
   static constexpr auto backward_reads = reads::input;
+  static constexpr bool reads_parameters_first = true;
 
   [[nodiscard]] static constexpr auto extent_of_output(std::size_t in, std::size_t kernel,
                                                        std::size_t stride, std::size_t padding,

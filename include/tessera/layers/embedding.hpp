@@ -21,6 +21,7 @@ template <std::size_t Count, std::size_t Width> struct embedding {
   };
   template <class S> using output_shape = with_axis<S, S::rank, static_cast<extent>(Width)>;
   static constexpr auto backward_reads = reads::input;
+  static constexpr bool reads_parameters_first = true;
   static constexpr bool row_wise = true;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto) {

@@ -58,6 +58,7 @@ struct layer_norm {
   };
   template <class S> using expected_shape = with_last<S, Features>;
   static constexpr auto backward_reads = reads::input;
+  static constexpr bool reads_parameters_first = true;
   static constexpr bool row_wise = true;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
@@ -84,22 +85,23 @@ struct layer_norm {
     auto const average = m.tape.mean.sized_like(x);
     auto const scale = m.tape.scale.sized_like(x);
     auto const normal = (x - average) * scale;  // (..., Features)
+    if (dx.has_memory()) {
+      auto const d = [&] {
+        if constexpr (Options.affine)
+          return dy * p.weight;
+        else
+          return dy * scalar_of<decltype(dy)>{1};
+      }();
+      auto const mean_d = m.scratch.mean.sized_like(x);
+      auto const mean_product = m.scratch.scale.sized_like(x);
+      assign(mean_d, mean(d, axis<-1>, keep));
+      assign(mean_product, mean(d * normal, axis<-1>, keep));
+      assign(dx, (d - mean_d - normal * mean_product) * scale);
+    }
     if constexpr (Options.affine) {
       detail::add_rows(gradient.weight, dy * normal);
       detail::add_rows(gradient.bias, dy);
     }
-    if (not dx.has_memory()) return;
-    auto const d = [&] {
-      if constexpr (Options.affine)
-        return dy * p.weight;
-      else
-        return dy * scalar_of<decltype(dy)>{1};
-    }();
-    auto const mean_d = m.scratch.mean.sized_like(x);
-    auto const mean_product = m.scratch.scale.sized_like(x);
-    assign(mean_d, mean(d, axis<-1>, keep));
-    assign(mean_product, mean(d * normal, axis<-1>, keep));
-    assign(dx, (d - mean_d - normal * mean_product) * scale);
   }
   static constexpr void initialize(auto& p, auto&) {
     if constexpr (Options.affine) p.weight = scalar_of<decltype(p.weight)>{1};

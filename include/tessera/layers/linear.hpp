@@ -32,6 +32,7 @@ struct linear {
   template <class S> using output_shape = with_last<S, Out>;
   static constexpr auto backward_reads = reads::input;
   static constexpr bool row_wise = true;
+  static constexpr bool reads_parameters_first = true;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;

@@ -64,6 +64,7 @@ struct lstm_layer {
   template <class S> using expected_shape = with_last<S, In>;
   template <class S> using output_shape = with_last<S, out>;
   static constexpr auto backward_reads = reads::both;
+  static constexpr bool reads_parameters_first = not projected;
   static constexpr bool streams = true;
 
   static constexpr void step(auto const& p, auto x, auto y, auto m) {
@@ -258,6 +259,8 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_option
   template <class S> using expected_shape = with_last<S, In>;
   template <class S> using output_shape = with_last<S, out>;
   static constexpr auto backward_reads = stack::backward_reads;
+  static constexpr bool reads_parameters_first =
+      lstm_layer<In, Hidden, Options>::reads_parameters_first;
   static constexpr bool streams = true;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {

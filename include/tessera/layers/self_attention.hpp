@@ -145,6 +145,7 @@ struct self_attention {
   // -- shapes
   template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Features>;
   static constexpr auto backward_reads = reads::input;
+  static constexpr bool reads_parameters_first = true;
   static constexpr bool streams = caches;
 
   // -- calls
@@ -176,19 +177,20 @@ struct self_attention {
         m.scratch.head);
     turn(s, 0, dq, heads, true);
     turn(s, 0, dk, kv_heads, true);
+    if (dx.has_memory()) {
+      auto const part = m.scratch.input.sized_like(x);
+      affine_map_input(p.query.weight, as_const(dq), dx);
+      affine_map_input(p.key.weight, as_const(dk), part);
+      dx += part;
+      affine_map_input(p.value.weight, as_const(dv), part);
+      dx += part;
+    }
     affine_map_parameters(x, as_const(dq), gradient.query.weight.data(),
                           data_or_null<T>(gradient.query.bias));
     affine_map_parameters(x, as_const(dk), gradient.key.weight.data(),
                           data_or_null<T>(gradient.key.bias));
     affine_map_parameters(x, as_const(dv), gradient.value.weight.data(),
                           data_or_null<T>(gradient.value.bias));
-    if (not dx.has_memory()) return;
-    auto const part = m.scratch.input.sized_like(x);
-    affine_map_input(p.query.weight, as_const(dq), dx);
-    affine_map_input(p.key.weight, as_const(dk), part);
-    dx += part;
-    affine_map_input(p.value.weight, as_const(dv), part);
-    dx += part;
   }
   static constexpr void initialize(auto& p, auto& generator) {
     to_query::initialize(p.query, generator);

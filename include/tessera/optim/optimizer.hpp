@@ -69,6 +69,16 @@ struct gradient_descent {
   }
 };
 
+/// gradient_descent whose update goes into the parameters in the backward pass, layer by layer: no
+/// gradient is ever kept, so that training takes the memory of the parameters less. For one chunk;
+/// a norm of the gradient, and so clipping, is not to be had.
+struct fused_gradient_descent {
+  static constexpr bool fused = true;
+  double rate = 1e-3;
+
+  template <class> struct moments {};
+};
+
 /// Stochastic gradient descent: v = momentum·v + (1 - dampening)·g;  p -= rate·v. The first step
 /// takes v = g.
 struct sgd {

@@ -2,18 +2,56 @@
 #pragma once
 
 #include <tessera/compose/objects.hpp>
+#include <tessera/compose/walk.hpp>
 #include <tessera/optim/clipping.hpp>
 #include <tessera/optim/optimizer.hpp>
 
 namespace tessera {
 
 /// Sets every number of a struct of parameters, padding included, to zero.
-template <class P> constexpr void clear_parameters(P& p) {
-  if constexpr (owns_parameters<P>)
-    clear_on<backend_of<detail::first_owned_t<P>>>(p);
-  else
-    clear(p);
+template <class P> constexpr void clear_parameters(P& p) { clear_on<backend_of_parameters<P>>(p); }
+
+namespace detail {
+
+/// The way to the first layer whose gradient cannot be its parameters: outermost index first.
+struct late_reader {
+  bool found = false;
+  std::size_t depth = 0;
+  std::size_t at[16] = {};
+};
+template <class Layer, class X> constexpr void find_late_reader(late_reader& result) {
+  using L = as_layer<Layer>;
+  if constexpr (is_composition<L, X>) {
+    L::template for_each_child<X>([&]<std::size_t I, class Child, class Input>() {
+      if (result.found) return;
+      result.at[result.depth++] = I;
+      find_late_reader<Child, Input>(result);
+      if (not result.found) --result.depth;
+    });
+  } else {
+    result.found = not reads_parameters_first<L>;
+  }
 }
+template <class Model, class X>
+inline constexpr auto late_reader_in = [] {
+  auto result = late_reader{};
+  find_late_reader<Model, X>(result);
+  return result;
+}();
+/// error::none, or the position of the first such layer where the update is fused.
+template <class Model, class X, bool Fused> [[nodiscard]] constexpr auto late_reader_position() {
+  if constexpr (not Fused) {
+    return std::type_identity<error::none>{};
+  } else if constexpr (not late_reader_in<Model, X>.found) {
+    return std::type_identity<error::none>{};
+  } else {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return std::type_identity<error::at_position<late_reader_in<Model, X>.at[I]...>>{};
+    }(std::make_index_sequence<late_reader_in<Model, X>.depth>{});
+  }
+}
+
+}  // namespace detail
 
 /// All that training a model takes: parameters, moments and a differentiation for each chunk of the
 /// batch.
@@ -24,11 +62,19 @@ template <class P> constexpr void clear_parameters(P& p) {
 /// Shapes  X is the tensor type of one chunk
 /// State   passes[c].state is carried from step to step; `restart` makes it zero
 /// Cost    allocates nothing; sizeof is Chunks·memory_of<Model, X, mode::training>.object and
-///         parameters and moments
+///         parameters and moments; an optimizer that fuses its update needs no gradient
+/// Errors  a layer that reads parameters late, where the update is fused:
+///         tests/fail/training_fused_group_norm.cpp
 template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct training {
   static_assert(error::every_layer_accepts_its_input<verdict<Model, X>>,
                 "a layer is given a shape it does not take");
-  using pass_type = differentiation<Model, X>;
+  static constexpr auto fused = fuses_update<Optimizer>;
+  static_assert(not fused || Chunks == 1, "training: a fused update is for one chunk");
+  using late_reader = typename decltype(detail::late_reader_position<Model, X, fused>())::type;
+  static_assert(error::holds<std::same_as<late_reader, error::none>, late_reader>,
+                "a fused update: this layer reads parameters after it added to their gradient");
+  using pass_type =
+      std::conditional_t<fused, differentiation<Model, X, no_gradient>, differentiation<Model, X>>;
   using model = typename pass_type::model;
   using input = X;
   using output = typename pass_type::output;
@@ -51,12 +97,10 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
   template <class Loss>
   auto differentiate(std::size_t chunk, const_view_of<X> x, auto target, Loss loss,
                      std::size_t terms, auto context) -> scalar {
+    static_assert(not fused, "training: this optimizer keeps no gradient; it has `step` alone");
     auto& pass = passes[chunk];
     clear_parameters(pass.gradient);
-    auto const y = pass.forward(parameters, x, context);
-    auto const dy = view_of<output>{pass.dy.data(), y.actual};
-    auto const scale = scalar{1} / static_cast<scalar>(terms);
-    auto const value = loss.value_and_slope(y, target, dy, scale);
+    auto const value = forward_and_slope(pass, x, target, loss, terms, context);
     pass.backward(parameters, x, context);
     return value;
   }
@@ -79,14 +123,32 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
             auto context) -> scalar {
     auto const from = as_const(x);
     auto const to = as_const(target);
-    auto const value = differentiate(0, from, to, loss, loss.terms(to), context);
-    update(optimizer);
-    return value;
+    if constexpr (fused) {
+      auto& pass = passes[0];
+      auto const value = forward_and_slope(pass, from, to, loss, loss.terms(to), context);
+      auto const dy = view_of<output>{pass.dy.data(), output_extents<model>(from.actual)};
+      assign(dy, dy * static_cast<scalar>(-optimizer.rate));
+      pass.backward(parameters, from, without_memory<X>(from.actual), parameters, context);
+      return value;
+    } else {
+      auto const value = differentiate(0, from, to, loss, loss.terms(to), context);
+      update(optimizer);
+      return value;
+    }
   }
   template <contiguous Input, contiguous Target, class Loss>
     requires(Chunks == 1)
   auto step(Input const& x, Target const& target, Loss loss, Optimizer const& optimizer) -> scalar {
     return step(x, target, loss, optimizer, plain_context{});
+  }
+
+ private:
+  /// The loss, and its slope in pass.dy.
+  auto forward_and_slope(pass_type& pass, const_view_of<X> x, auto target, auto loss,
+                         std::size_t terms, auto context) -> scalar {
+    auto const y = pass.forward(parameters, x, context);
+    auto const dy = view_of<output>{pass.dy.data(), y.actual};
+    return loss.value_and_slope(y, target, dy, scalar{1} / static_cast<scalar>(terms));
   }
 };
 

@@ -100,5 +100,7 @@ with tempfile.TemporaryDirectory() as name:
                         notes.append(f"{count / got['multiply_adds'][0]:.2f} per multiply-add")
             if program == "empty":
                 check(text + data + bss <= 400, f"{device}: an empty program takes {text + data + bss} bytes")
+            if program == "train":
+                check(data + bss <= 17_400, f"{device}: training takes {data + bss} bytes of RAM")
             print(f"{device:6}{program:10}{text + data:8}{data + bss:8}  {', '.join(notes)}", flush=True)
 sys.exit(1 if failures else 0)

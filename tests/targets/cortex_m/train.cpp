@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An LSTM (4 -> 16) learns on the device: sequences of 16 samples, all of backpropagation, SGD.
+// An LSTM (4 -> 16) learns on the device: sequences of 16 samples, all of backpropagation, SGD
+// whose update is fused into the backward pass.
 #include <tessera/embedded.hpp>
 
 #include "board/board.hpp"
@@ -9,9 +10,9 @@ using namespace tessera;
 using model = sequential<lstm<4, 16>, linear<16, 1>>;
 using X = tensor<float, shape<16, 1, 4>>;
 using Y = tensor<float, shape<16, 1, 1>>;
-using object = training<model, X, gradient_descent>;
+using object = training<model, X, fused_gradient_descent>;
 
-constexpr auto needed = memory_of<model, X, mode::training, gradient_descent>;
+constexpr auto needed = memory_of<model, X, mode::training, fused_gradient_descent>;
 static_assert(sizeof(object) == needed.total, "what is used is what is said");
 object learner;
 
@@ -22,7 +23,7 @@ auto main() -> int {
   auto generator = torch_generator(1);
   model::initialize(learner.parameters, generator);
   auto draws = torch_generator(2);
-  auto const optimizer = gradient_descent{.rate = 0.1};
+  auto const optimizer = fused_gradient_descent{.rate = 0.1};
   auto ticks = std::uint32_t{0};
   float losses[20];
   for (auto step = 0; step < 600; ++step) {
