@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
+#include <tessera/cuda.hpp>
 
 using namespace tessera;
 
@@ -101,4 +102,23 @@ TEST_CASE("reduction: softmax sums to one, wherever the largest is") {
   auto const l = evaluate(log_softmax(y, axis<0>));
   CHECK(l(1, 2) == Approx(5 - 1002.0));
   CHECK(std::exp(l(0, 2)) == Approx(1));
+}
+TEMPLATE_TEST_CASE("reductions: columns on cuda, in one part and in several", "", (shape<100, 5>),
+                   (shape<129, 3>), (shape<300, 7>), (shape<20, 30, 4>)) {
+  using S = TestType;
+  auto const device_x = device::make<tensor<double, S, cuda>>();
+  auto const x = std::make_unique<tensor<double, S, reference>>();
+  test::fill(*device_x, 1);
+  test::fill(*x, 1);
+  auto const check = [&](auto const& on_device, auto const& wanted) {
+    auto const y = device::make<tensor<double, shape_of<decltype(wanted)>, cuda>>();
+    *y = on_device;
+    device::synchronize();
+    auto const want = evaluate(wanted);
+    for (auto i = std::size_t{0}; i < want.size(); ++i)
+      CHECK(y->values[i] == Approx(want.values[i]).epsilon(1e-13));
+  };
+  check(sum(*device_x * 2, axis<0>), sum(*x * 2, axis<0>));
+  check(max(*device_x, axis<0>), max(*x, axis<0>));
+  if constexpr (S::rank == 3) check(sum(*device_x, axis<0, 1>), sum(*x, axis<0, 1>));
 }

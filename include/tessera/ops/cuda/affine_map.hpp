@@ -8,23 +8,6 @@
 
 namespace tessera {
 
-namespace detail {
-
-/// dbias[o] += the rows of dy, ascending.
-template <class T> struct add_rows_of {
-  std::size_t rows;
-  std::size_t width;
-  T const* dy;
-  T* dbias;
-  TESSERA_DEVICE void operator()(std::size_t o) const {
-    auto sum = dbias[o];
-    for (auto r = std::size_t{0}; r < rows; ++r) sum += dy[r * width + o];
-    dbias[o] = sum;
-  }
-};
-
-}  // namespace detail
-
 template <> struct kernel<detail::affine_map_fn, cuda> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Out> using packed = nothing;
   static void prepare(auto const&, auto&) {}
@@ -69,8 +52,7 @@ template <> struct kernel<detail::affine_map_parameters_fn, cuda> {
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
     auto const rows = detail::rows_of(x);
-    if (dbias != nullptr)
-      device::for_each(out, detail::add_rows_of<T>{rows, out, dy.data(), dbias});
+    if (dbias != nullptr) device::add_rows(rows, out, dy.data(), dbias);
     if (dweight != nullptr)
       device::multiply(device::product<T>{out,
                                           in,

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/cuda/queue.hpp>
-#include <tessera/core/elementary.hpp>
 #include <tessera/core/nothing.hpp>
-#include <tessera/ops/attention.hpp>
+#include <tessera/ops/cuda/attention_tiles.hpp>
 
 namespace tessera {
 
@@ -13,30 +11,8 @@ namespace detail {
 template <class T>
 [[nodiscard]] TESSERA_DEVICE auto attention_score(attention_head<T> const& head, std::size_t i,
                                                   std::size_t j) -> T {
-  auto sum = T{0};
-  for (auto d = std::size_t{0}; d < head.width; ++d)
-    sum = lane::fma(head.q[i * head.q_row + d], head.k[j * head.kv_row + d], sum);
-  return sum * head.scale;
+  return inner_product(head.q + i * head.q_row, head.k + j * head.kv_row, head.width) * head.scale;
 }
-/// The sum of dy·y over a row, and of dy·v.
-template <class T>
-[[nodiscard]] TESSERA_DEVICE auto inner_product(T const* a, T const* b, std::size_t n) -> T {
-  auto sum = T{0};
-  for (auto d = std::size_t{0}; d < n; ++d) sum = lane::fma(a[d], b[d], sum);
-  return sum;
-}
-
-/// Thread `at` of all lanes: which lane, which of its heads, which row of that.
-struct attention_place {
-  std::size_t lane;
-  std::size_t head;
-  std::size_t row;
-};
-[[nodiscard]] TESSERA_DEVICE inline auto place_in(std::size_t heads, std::size_t rows,
-                                                  std::size_t at) -> attention_place {
-  return {at / rows / heads, at / rows % heads, at % rows};
-}
-
 /// One query of one head: scores are computed anew for the maximum, the sum and the output.
 template <class T> struct attention_query {
   attention_heads<T> every;
@@ -66,11 +42,6 @@ template <class T> struct attention_query {
   }
 };
 
-/// The weight of key j for query i and its slope.
-template <class T> struct attention_slope {
-  T p;
-  T dp;
-};
 template <class T>
 [[nodiscard]] TESSERA_DEVICE auto slope_of_pair(attention_head<T> const& head,
                                                 attention_slopes<T> const& s, std::size_t i,
@@ -92,7 +63,7 @@ template <class T> struct attention_query_slope {
     auto* const dq = s.dq + i * head.q_row;
     for (auto d = std::size_t{0}; d < head.width; ++d) dq[d] = T{0};
     for (auto j = std::size_t{0}; j < head.seen(i); ++j) {
-      auto const dp = slope_of_pair(head, s, i, j).dp;
+      auto const dp = slope_of_pair(head, s, i, j).slope;
       for (auto d = std::size_t{0}; d < head.width; ++d)
         dq[d] = lane::fma(dp, head.k[j * head.kv_row + d], dq[d]);
     }
@@ -121,8 +92,8 @@ template <class T> struct attention_key_slope {
       if (j >= head.seen(i)) continue;
       auto const pair = slope_of_pair(head, s, i, j);
       for (auto d = std::size_t{0}; d < head.width; ++d) {
-        dk[d] = lane::fma(pair.dp, head.q[i * head.q_row + d], dk[d]);
-        dv[d] = lane::fma(pair.p, s.dy[i * head.out + d], dv[d]);
+        dk[d] = lane::fma(pair.slope, head.q[i * head.q_row + d], dk[d]);
+        dv[d] = lane::fma(pair.weight, s.dy[i * head.out + d], dv[d]);
       }
     }
   }
@@ -130,20 +101,37 @@ template <class T> struct attention_key_slope {
 
 }  // namespace detail
 
-/// A thread for each query of each head, and in the backward pass one for each key.
+/// Tiles of queries and keys; for heads that are too wide a thread for each query, and in the
+/// backward pass one for each key. Sums are in another order than those of `reference`.
 template <> struct kernel<detail::attention_fn, cuda> {
   template <class T, std::size_t Keys, std::size_t Width> using workspace = nothing;
 
   template <class T>
   static void forward_heads(detail::attention_heads<T> const& every, T* y, T* log_sum) {
-    device::for_each(every.lanes * every.heads * every.first.queries,
-                     detail::attention_query<T>{every, y, log_sum});
+    auto const tiled = [&]<std::size_t Rows, std::size_t Width>() {
+      auto const body = detail::attention_forward_tile<T, Rows, Width>{every, y, log_sum};
+      device::current().launch(body, body.blocks());
+    };
+    if (not detail::with_attention_tiles<T>(every.first.width, tiled))
+      device::for_each(every.lanes * every.heads * every.first.queries,
+                       detail::attention_query<T>{every, y, log_sum});
   }
   template <class T>
   static void backward_heads(detail::attention_heads<T> const& every,
                              detail::attention_slopes<T> const& slopes) {
-    device::for_each(every.lanes * every.heads * every.first.queries,
-                     detail::attention_query_slope<T>{every, slopes});
+    auto const queries = every.lanes * every.heads * every.first.queries;
+    auto const tiled = [&]<std::size_t Rows, std::size_t Width>() {
+      auto const inner = device::scratch<T>(queries);
+      device::for_each(queries, detail::attention_inner<T>{every, slopes, inner.data()});
+      auto const by_queries =
+          detail::attention_query_tile<T, Rows, Width>{{every, slopes, inner.data()}};
+      device::current().launch(by_queries, by_queries.blocks());
+      auto const by_keys =
+          detail::attention_key_tile<T, Rows, Width>{{every, slopes, inner.data()}};
+      device::current().launch(by_keys, by_keys.blocks());
+    };
+    if (detail::with_attention_tiles<T>(every.first.width, tiled)) return;
+    device::for_each(queries, detail::attention_query_slope<T>{every, slopes});
     device::for_each(every.lanes * (every.heads / every.sharing) * every.first.keys,
                      detail::attention_key_slope<T>{every, slopes});
   }

@@ -100,8 +100,7 @@ template <> struct kernel<detail::conv1d_fn, cuda> {
   template <class T>
   static void parameters(geometry const& g, T const* x, T const* past, T const* dy, T* dweight,
                          T* dbias, auto&) {
-    if (dbias != nullptr)
-      device::for_each(g.out, detail::add_rows_of<T>{g.out_time * g.rows, g.out, dy, dbias});
+    if (dbias != nullptr) device::add_rows(g.out_time * g.rows, g.out, dy, dbias);
     if (dweight != nullptr)
       device::for_each(g.out * g.group_in() * g.kernel,
                        detail::conv1d_weight<T>{g, x, past, dy, dweight});

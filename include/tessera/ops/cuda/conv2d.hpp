@@ -29,6 +29,107 @@ TESSERA_DEVICE inline void for_each_tap(conv2d_geometry const& g, std::size_t im
   }
 }
 
+/// The output that sees the padded place by a tap at that distance; `outputs` where none does.
+[[nodiscard]] TESSERA_DEVICE inline auto seen_by(std::size_t place, std::size_t distance,
+                                                 std::size_t stride, std::size_t outputs)
+    -> std::size_t {
+  if (place < distance || (place - distance) % stride != 0) return outputs;
+  auto const i = (place - distance) / stride;
+  return i < outputs ? i : outputs;
+}
+
+// Without groups a convolution is a product: pixels by what they see. The lines of its operands:
+
+/// Depth (tap, channel): what an output pixel sees of x, zero outside of the image.
+template <class T> struct conv2d_seen {
+  conv2d_geometry g;
+  T const* x;
+  struct cursor {
+    T const* image;
+    std::size_t row;  ///< of the first tap, in the padded image
+    std::size_t column;
+  };
+
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto is_along_depth() -> bool { return true; }
+  [[nodiscard]] TESSERA_DEVICE auto at(std::size_t pixel) const -> cursor {
+    auto const line = pixel / g.output.width;
+    return {x + line / g.output.height * g.image.area() * g.in,
+            line % g.output.height * g.stride.height, pixel % g.output.width * g.stride.width};
+  }
+  [[nodiscard]] TESSERA_DEVICE auto value(cursor const& c, std::size_t k) const -> T {
+    return seen(c, k / g.in, k % g.in);
+  }
+  [[nodiscard]] TESSERA_DEVICE auto seen(cursor const& c, std::size_t tap,
+                                         std::size_t channel) const -> T {
+    auto const i = c.row + tap / g.kernel.width * g.dilation.height - g.padding.height;
+    auto const j = c.column + tap % g.kernel.width * g.dilation.width - g.padding.width;
+    // What is before the image is above every extent.
+    if (i >= g.image.height || j >= g.image.width) return T{0};
+    return c.image[(i * g.image.width + j) * g.in + channel];
+  }
+};
+/// Depth (tap, channel of `inner`): the weights of one channel. Of an output channel all that it
+/// reads, of an input channel all that reads it.
+template <class T> struct conv2d_weights {
+  T const* weight;
+  std::size_t across;  ///< between two channels of the lines
+  std::size_t along;   ///< between two channels of the depth
+  std::size_t inner;
+  using cursor = T const*;
+
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto is_along_depth() -> bool { return true; }
+  [[nodiscard]] TESSERA_DEVICE auto at(std::size_t channel) const -> cursor {
+    return weight + channel * across;
+  }
+  [[nodiscard]] TESSERA_DEVICE auto value(cursor line, std::size_t k) const -> T {
+    return line[k % inner * along + k / inner];
+  }
+};
+/// Depth (tap, output channel): the slopes of the outputs that see an input pixel by each tap.
+template <class T> struct conv2d_seers {
+  conv2d_geometry g;
+  T const* dy;
+  struct cursor {
+    T const* image;
+    std::size_t row;  ///< in the padded image
+    std::size_t column;
+  };
+
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto is_along_depth() -> bool { return true; }
+  [[nodiscard]] TESSERA_DEVICE auto at(std::size_t pixel) const -> cursor {
+    auto const line = pixel / g.image.width;
+    return {dy + line / g.image.height * g.output.area() * g.out,
+            line % g.image.height + g.padding.height, pixel % g.image.width + g.padding.width};
+  }
+  [[nodiscard]] TESSERA_DEVICE auto value(cursor const& c, std::size_t k) const -> T {
+    auto const tap = k / g.out;
+    auto const i =
+        seen_by(c.row, tap / g.kernel.width * g.dilation.height, g.stride.height, g.output.height);
+    auto const j =
+        seen_by(c.column, tap % g.kernel.width * g.dilation.width, g.stride.width, g.output.width);
+    if (i == g.output.height || j == g.output.width) return T{0};
+    return c.image[(i * g.output.width + j) * g.out + k % g.out];
+  }
+};
+/// Depth (output pixel): what it sees by one tap of one channel; lines in the order (tap, channel).
+template <class T> struct conv2d_seen_by_tap {
+  conv2d_seen<T> pixels;
+  struct cursor {
+    std::size_t tap;
+    std::size_t channel;
+  };
+
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto is_along_depth() -> bool { return false; }
+  [[nodiscard]] TESSERA_DEVICE auto at(std::size_t line) const -> cursor {
+    return {line / pixels.g.in, line % pixels.g.in};
+  }
+  [[nodiscard]] TESSERA_DEVICE auto value(cursor const& c, std::size_t pixel) const -> T {
+    return pixels.seen(pixels.at(pixel), c.tap, c.channel);
+  }
+};
+
+// With groups, a thread for each number.
+
 template <class T> struct conv2d_output {
   conv2d_geometry g;
   T const* x;
@@ -78,15 +179,6 @@ template <class T> struct conv2d_input {
     }
     dx[at] = sum;
   }
-
- private:
-  /// The output that sees the padded place by a tap at that distance; `outputs` where none does.
-  TESSERA_DEVICE static auto seen_by(std::size_t place, std::size_t distance, std::size_t stride,
-                                     std::size_t outputs) -> std::size_t {
-    if (place < distance || (place - distance) % stride != 0) return outputs;
-    auto const i = (place - distance) / stride;
-    return i < outputs ? i : outputs;
-  }
 };
 template <class T> struct conv2d_weight {
   conv2d_geometry g;
@@ -117,7 +209,8 @@ template <class T> struct conv2d_weight {
 
 }  // namespace detail
 
-/// A thread for each output, input and weight; sums in the order of `reference`.
+/// Products of tiles, or with groups a thread for each output, input and weight. Sums are in the
+/// order of `reference`, but for weights whose depth is cut.
 template <> struct kernel<detail::conv2d_fn, cuda> {
   using geometry = detail::conv2d_geometry;
   template <class T, std::size_t Weights> struct packed {
@@ -126,19 +219,38 @@ template <> struct kernel<detail::conv2d_fn, cuda> {
 
   template <class T>
   static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y, T*) {
-    device::for_each(g.batch * g.output.area() * g.out,
-                     detail::conv2d_output<T>{g, x, weight, bias, y});
+    auto const pixels = g.batch * g.output.area();
+    if (g.groups > 1)
+      return device::for_each(pixels * g.out, detail::conv2d_output<T>{g, x, weight, bias, y});
+    auto const taps = g.kernel.area();
+    device::multiply_lines(pixels, g.out, taps * g.in, detail::conv2d_seen<T>{g, x},
+                           detail::conv2d_weights<T>{weight, g.in * taps, taps, g.in},
+                           device::outputs<T>{y, g.out},
+                           bias == nullptr ? device::start::zero : device::start::bias, bias);
   }
   template <class T> static void input(geometry const& g, T const* weight, T const* dy, T* dx, T*) {
-    device::for_each(g.batch * g.image.area() * g.in, detail::conv2d_input<T>{g, weight, dy, dx});
+    auto const pixels = g.batch * g.image.area();
+    if (g.groups > 1)
+      return device::for_each(pixels * g.in, detail::conv2d_input<T>{g, weight, dy, dx});
+    auto const taps = g.kernel.area();
+    device::multiply_lines(pixels, g.in, taps * g.out, detail::conv2d_seers<T>{g, dy},
+                           detail::conv2d_weights<T>{weight, taps, g.in * taps, g.out},
+                           device::outputs<T>{dx, g.in}, device::start::zero,
+                           static_cast<T const*>(nullptr));
   }
   template <class T>
   static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias, T*) {
-    if (dbias != nullptr)
-      device::for_each(g.out, detail::add_rows_of<T>{g.batch * g.output.area(), g.out, dy, dbias});
-    if (dweight != nullptr)
-      device::for_each(g.out * g.group_in() * g.kernel.area(),
-                       detail::conv2d_weight<T>{g, x, dy, dweight});
+    auto const pixels = g.batch * g.output.area();
+    auto const taps = g.kernel.area();
+    if (dbias != nullptr) device::add_rows(pixels, g.out, dy, dbias);
+    if (dweight == nullptr) return;
+    if (g.groups > 1)
+      return device::for_each(g.out * g.group_in() * taps,
+                              detail::conv2d_weight<T>{g, x, dy, dweight});
+    device::multiply_lines(g.out, taps * g.in, pixels, device::lines<T>{dy, 1, g.out},
+                           detail::conv2d_seen_by_tap<T>{{g, x}},
+                           device::outputs<T>{dweight, g.in * taps, g.in, taps}, device::start::y,
+                           static_cast<T const*>(nullptr));
   }
 };
 

@@ -69,25 +69,56 @@ template <class Join, class T, class Y, class E, class Axes> struct reduce_along
   }
 };
 
-/// A thread for each result, where the last axis is kept.
-template <class Join, class T, class Y, class E, class Axes> struct reduce_columns {
-  T* out;
+/// A thread for each result and part of the outer indices, where the last axis is kept.
+template <class Join, class T, class E, class Axes> struct reduce_columns {
+  T* out;  ///< (parts, results)
   E e;
   std::array<std::size_t, shape_of<E>::rank> extents;
+  std::size_t results;
   std::size_t outer;
+  std::size_t each;  ///< outer indices of a part
 
-  TESSERA_DEVICE void operator()(std::size_t i) const {
+  TESSERA_DEVICE void operator()(std::size_t at) const {
     auto const n = extents[extents.size() - 1];
+    auto const i = at % results;
+    auto const first = at / results * each;
+    auto const end = first + each < outer ? first + each : outer;
     auto index = leading_index<shape_of<E>::rank>{};
     set_index<Axes::kept>(extents, index, i / n);
     auto joined = Join::template neutral<T>();
-    for (auto o = std::size_t{0}; o < outer; ++o) {
+    for (auto o = first; o < end; ++o) {
       set_index<Axes::outer>(extents, index, o);
       joined = Join::join(joined, e.row(index).get(one{}, i % n));
     }
+    one::store(out + at, joined);
+  }
+};
+template <class Join, class T> struct join_parts {
+  T const* of_parts;  ///< (parts, results)
+  T* out;
+  std::size_t results;
+  std::size_t parts;
+
+  TESSERA_DEVICE void operator()(std::size_t i) const {
+    auto joined = Join::template neutral<T>();
+    for (auto p = std::size_t{0}; p < parts; ++p)
+      joined = Join::join(joined, of_parts[p * results + i]);
     one::store(out + i, joined);
   }
 };
+/// Columns of more than 128 outer indices are cut into parts of at least 64, joined in their order.
+template <class Join, class T, class E, class Axes>
+void run_columns(T* out, E const& e, std::array<std::size_t, shape_of<E>::rank> const& extents,
+                 std::size_t results, std::size_t outer) {
+  using columns = reduce_columns<Join, T, E, Axes>;
+  if (outer <= 128)
+    return device::for_each(results, columns{out, e, extents, results, outer, outer});
+  auto const each = outer <= 65'536 ? std::size_t{64} : (outer + 1023) / 1024;
+  auto const parts = (outer + each - 1) / each;
+  auto const of_parts = device::scratch<T>(parts * results);
+  device::for_each(parts * results, columns{of_parts.data(), e, extents, results, outer, each});
+  device::for_each(results, join_parts<Join, T>{of_parts.data(), out, results, parts});
+}
 
 }  // namespace detail
 
@@ -110,8 +141,8 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, cuda> {
                 y.data(), e, extents, outer, detail::count_of<axes::trailing>(extents)},
             kept);
       else
-        device::for_each(kept * extents[S::rank - 1],
-                         detail::reduce_columns<Join, T, Y, E, axes>{y.data(), e, extents, outer});
+        detail::run_columns<Join, T, E, axes>(y.data(), e, extents, kept * extents[S::rank - 1],
+                                              outer);
     }
   }
 };

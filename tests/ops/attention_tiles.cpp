@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+#include <tessera/cuda.hpp>
+
+#include <vector>
+
+using namespace tessera;
+
+TEMPLATE_TEST_CASE("attention: on cuda up to rounding, for random heads", "", float, double) {
+  using T = TestType;
+  auto r = torch_generator(4);
+  auto const work = std::make_unique<
+      typename kernel<detail::attention_fn, reference>::template workspace<T, 150, 150>>();
+  auto worst = 0.0;
+  for (auto round = 0; round < 24; ++round) {
+    auto const causal = round % 2 == 0;
+    auto const queries = std::size_t{1} + r.randint(60);
+    auto const before = causal ? std::size_t{r.randint(60)} : 0;
+    auto const keys = causal ? before + queries : std::size_t{1} + r.randint(120);
+    auto const width = round % 4 == 0 ? std::size_t{60} + r.randint(90) : 1 + r.randint(64);
+    auto const sharing = std::size_t{1} + r.randint(3);
+    auto const groups = std::size_t{1} + r.randint(2);
+    auto const lanes = std::size_t{1} + r.randint(2);
+    auto const heads = groups * sharing;
+    auto const numbers = [&](std::size_t n) {
+      auto v = std::vector<T>(n);
+      for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);
+      return v;
+    };
+    // Times outside, lanes and heads inside.
+    auto const q_row = lanes * heads * width;
+    auto const kv_row = lanes * groups * width;
+    auto const q = numbers(queries * q_row);
+    auto const k = numbers(keys * kv_row);
+    auto const v = numbers(keys * kv_row);
+    auto const dy = numbers(queries * q_row);
+    auto const every =
+        detail::attention_heads<T>{{queries, keys, width, q_row, kv_row, q_row, lanes * heads,
+                                    before, causal, T{0.3F}, q.data(), k.data(), v.data()},
+                                   lanes,
+                                   heads,
+                                   sharing,
+                                   heads * width,
+                                   groups * width,
+                                   heads * width,
+                                   heads};
+    struct results {
+      std::vector<T> y, sums, dq, dk, dv;
+    };
+    auto const run = [&]<class Backend>(Backend) {
+      auto all = results{q, std::vector<T>(queries * lanes * heads), q, k, v};
+      attention.forward<Backend>(every, all.y.data(), all.sums.data(), *work);
+      attention.backward<Backend, T>(
+          every,
+          {all.y.data(), dy.data(), all.sums.data(), all.dq.data(), all.dk.data(), all.dv.data()},
+          *work);
+      return all;
+    };
+    auto const a = run(cuda{});
+    auto const b = run(reference{});
+    auto const note = [&](std::vector<T> const& x, std::vector<T> const& want) {
+      for (auto i = std::size_t{0}; i < x.size(); ++i) {
+        auto const d = std::abs(static_cast<double>(x[i]) - static_cast<double>(want[i]));
+        if (not(d <= worst)) worst = d;
+      }
+    };
+    note(a.y, b.y);
+    note(a.sums, b.sums);
+    note(a.dq, b.dq);
+    note(a.dk, b.dk);
+    note(a.dv, b.dv);
+  }
+  CHECK(worst < (sizeof(T) == 4 ? 2e-5 : 1e-13));
+}
