@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/parallel.hpp>
 #include <tessera/tensor/assign.hpp>
 
 namespace tessera {
@@ -22,5 +22,10 @@ struct identity {
     if (dx.has_memory() && dx.data() != dy.data()) assign(dx, dy);
   }
 };
+
+/// Layer(x) and, in the channels behind it, x: what a U-Net carries past its lower levels.
+///
+/// Shapes  x (..., In) -> y (..., Out of Layer + In); Layer changes no other axis
+template <class Layer> using skip = parallel<Layer, identity>;
 
 }  // namespace tessera

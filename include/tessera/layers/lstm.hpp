@@ -138,9 +138,11 @@ struct lstm_layer {
     auto const dgates = as_const(gates);
     affine_map_input(p.weight_ih, dgates, dx);
     affine_map_parameters(x, dgates, gradient.weight_ih.data(), data_or_null<T>(gradient.bias_ih));
-    for (auto t = std::size_t{0}; t < time; ++t)
-      affine_map_parameters(t == 0 ? h_start : as_const(y[t - 1]), dgates[t],
-                            gradient.weight_hh.data(), data_or_null<T>(gradient.bias_hh));
+    auto* const dweight_hh = gradient.weight_hh.data();
+    auto* const dbias_hh = data_or_null<T>(gradient.bias_hh);
+    affine_map_parameters(h_start, dgates[0], dweight_hh, dbias_hh);
+    affine_map_parameters(samples(y, 0, time - 1), samples(dgates, 1, time - 1), dweight_hh,
+                          dbias_hh);
   }
   /// Every parameter from U(-1/sqrt(Hidden), 1/sqrt(Hidden)), in the order of the members.
   static constexpr void initialize(auto& p, auto& generator) {
@@ -152,6 +154,16 @@ struct lstm_layer {
       S::capacity / In * (4 * Hidden * (In + out) + (projected ? out * Hidden : 0));
 
  private:
+  /// `count` samples of a sequence, from `first` on.
+  template <class V>
+  [[nodiscard]] static constexpr auto samples(V x, std::size_t first, std::size_t count) {
+    using S = with_first<shape_of<V>, at_most(bound_of(shape_of<V>::extents[0]))>;
+    auto extents = x.actual.full();
+    auto const size = extents[0] == 0 ? 0 : x.size() / extents[0];
+    extents[0] = count;
+    return view<scalar_of<V> const, S, backend_of<V>>{x.data() + first * size,
+                                                      actual_extents<S>::from(extents)};
+  }
   template <class Backend> static constexpr void prepare(auto const& p, auto& scratch) {
     lstm_step.template prepare<Backend>(p, scratch.packed);
     if constexpr (projected) affine_map.template prepare<Backend>(p.weight_hr, scratch.packed_hr);

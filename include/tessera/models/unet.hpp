@@ -44,8 +44,8 @@ namespace detail {
 template <std::size_t In, std::size_t Out, std::size_t Stride = 1>
 using conv_3x3 = conv2d<In, Out, 3, conv2d_options{.stride = Stride, .padding = 1}>;
 
-/// F(x) and, in the channels after it, x.
-template <class F> using skip_of = named<"", parallel<named<"", F>, identity>>;
+/// A skip that adds nothing to paths.
+template <class F> using skip_of = named<"", skip<named<"", F>>>;
 
 template <unet_options O> struct unet_parts {
   static constexpr auto first = O.channels[0];
