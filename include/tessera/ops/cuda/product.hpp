@@ -4,6 +4,8 @@
 #include <tessera/backend/cuda/queue.hpp>
 #include <tessera/core/lane.hpp>
 
+#include <algorithm>
+
 #if defined(__CUDACC__) && defined(TESSERA_CUBLASLT)
 #include <map>
 #include <memory>
@@ -203,9 +205,8 @@ void multiply_lines(std::size_t rows, std::size_t columns, std::size_t depth, A 
   auto const run = [&]<std::size_t Tile>(std::integral_constant<std::size_t, Tile>) {
     auto const tiles = tiles_of(Tile);
     auto const wanted = tiles == 0 ? 1 : (enough + tiles - 1) / tiles;
-    auto const room = depth / least;
     auto const fits = most_bytes / (rows * columns * sizeof(T) + 1);
-    auto const cuts = wanted < room ? (wanted < fits ? wanted : fits) : room < fits ? room : fits;
+    auto const cuts = std::min({wanted, depth / least, fits});
     if (cuts < 2)
       return current().launch(
           product_tiles<T, A, B, Tile>{rows, columns, depth, depth, a, b, y, from, bias, nullptr},
