@@ -34,7 +34,7 @@ TEMPLATE_TEST_CASE("attention: on cuda up to rounding, for random heads", "", fl
     auto const k = numbers(keys * kv_row);
     auto const v = numbers(keys * kv_row);
     auto const dy = numbers(queries * q_row);
-    auto const every =
+    auto const all_heads =
         detail::attention_heads<T>{{queries, keys, width, q_row, kv_row, q_row, lanes * heads,
                                     before, causal, T{0.3F}, q.data(), k.data(), v.data()},
                                    lanes,
@@ -48,13 +48,13 @@ TEMPLATE_TEST_CASE("attention: on cuda up to rounding, for random heads", "", fl
       std::vector<T> y, sums, dq, dk, dv;
     };
     auto const run = [&]<class Backend>(Backend) {
-      auto all = results{q, std::vector<T>(queries * lanes * heads), q, k, v};
-      attention.forward<Backend>(every, all.y.data(), all.sums.data(), *work);
-      attention.backward<Backend, T>(
-          every,
-          {all.y.data(), dy.data(), all.sums.data(), all.dq.data(), all.dk.data(), all.dv.data()},
-          *work);
-      return all;
+      auto result = results{q, std::vector<T>(queries * lanes * heads), q, k, v};
+      attention.forward<Backend>(all_heads, result.y.data(), result.sums.data(), *work);
+      attention.backward<Backend, T>(all_heads,
+                                     {result.y.data(), dy.data(), result.sums.data(),
+                                      result.dq.data(), result.dk.data(), result.dv.data()},
+                                     *work);
+      return result;
     };
     auto const a = run(cuda{});
     auto const b = run(reference{});

@@ -65,14 +65,14 @@ template <class T> auto random_convolution(torch_generator& r, bool has_bias) ->
 }
 template <class Backend, class T> auto run(convolution<T> const& c, T* packed) -> results<T> {
   using kernel_type = kernel<detail::conv2d_fn, Backend>;
-  auto all = results<T>{c.dy, c.x, c.weight, c.bias};
+  auto result = results<T>{c.dy, c.x, c.weight, c.bias};
   auto const has_bias = not c.bias.empty();
   kernel_type::forward(c.g, c.x.data(), c.weight.data(), has_bias ? c.bias.data() : nullptr,
-                       all.y.data(), packed);
-  kernel_type::input(c.g, c.weight.data(), c.dy.data(), all.dx.data(), packed);
-  kernel_type::parameters(c.g, c.x.data(), c.dy.data(), all.dweight.data(),
-                          has_bias ? all.dbias.data() : nullptr, packed);
-  return all;
+                       result.y.data(), packed);
+  kernel_type::input(c.g, c.weight.data(), c.dy.data(), result.dx.data(), packed);
+  kernel_type::parameters(c.g, c.x.data(), c.dy.data(), result.dweight.data(),
+                          has_bias ? result.dbias.data() : nullptr, packed);
+  return result;
 }
 
 }  // namespace
