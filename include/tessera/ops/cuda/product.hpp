@@ -136,7 +136,8 @@ template <class T, class A, class B, std::size_t Tile> struct product_tiles {
       for_own(row, column, thread, [&](std::size_t m, std::size_t n, std::size_t r, std::size_t c) {
         mine.sum[m][n] = from == start::y ? y.at(r, c) : bias[c];
       });
-    for (auto n = std::size_t{0}; n < loads; ++n) {
+    // Without a depth there may be no memory.
+    for (auto n = std::size_t{0}; n < loads && part > 0; ++n) {
       auto const i = row + place(a, n, thread).line;
       auto const j = column + place(b, n, thread).line;
       mine.a[n] = a.at(i < rows ? i : 0);
