@@ -122,3 +122,15 @@ TEMPLATE_TEST_CASE("reductions: columns on cuda, in one part and in several", ""
   check(max(*device_x, axis<0>), max(*x, axis<0>));
   if constexpr (S::rank == 3) check(sum(*device_x, axis<0, 1>), sum(*x, axis<0, 1>));
 }
+TEST_CASE("reductions: rows are added to what is there") {
+  auto r = torch_generator(3);
+  for (auto const rows : {std::size_t{0}, std::size_t{1}, std::size_t{64}, std::size_t{130}}) {
+    auto dy = std::vector<double>(rows * 3);
+    r.uniform(dy.data(), dy.size(), -1, 1);
+    auto sums = std::vector<double>{1, 2, 3};
+    auto want = sums;
+    for (auto i = std::size_t{0}; i < dy.size(); ++i) want[i % 3] += dy[i];
+    device::add_rows(rows, std::size_t{3}, dy.data(), sums.data());
+    for (auto c = std::size_t{0}; c < 3; ++c) CHECK(sums[c] == Approx(want[c]).epsilon(1e-13));
+  }
+}

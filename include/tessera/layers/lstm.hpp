@@ -154,12 +154,12 @@ struct lstm_layer {
       S::capacity / In * (4 * Hidden * (In + out) + (projected ? out * Hidden : 0));
 
  private:
-  /// `count` samples of a sequence, from `first` on.
+  /// `count` samples of a sequence that is not empty, from `first` on.
   template <class V>
   [[nodiscard]] static constexpr auto samples(V x, std::size_t first, std::size_t count) {
     using S = with_first<shape_of<V>, at_most(bound_of(shape_of<V>::extents[0]))>;
     auto extents = x.actual.full();
-    auto const size = extents[0] == 0 ? 0 : x.size() / extents[0];
+    auto const size = x.size() / extents[0];
     extents[0] = count;
     return view<scalar_of<V> const, S, backend_of<V>>{x.data() + first * size,
                                                       actual_extents<S>::from(extents)};

@@ -5,6 +5,7 @@
 #include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/cuda/product.hpp>
 #include <tessera/ops/matmul.hpp>
+#include <tessera/tensor/cuda/reduction.hpp>
 
 namespace tessera {
 

@@ -63,6 +63,13 @@ template <class T, std::size_t Rows, std::size_t Width> struct attention_tile {
     return {block / per_head / heads, block / per_head % heads, block % per_head * Rows,
             thread / parts, thread % parts};
   }
+  /// True where one of Rows queries sees one of Rows keys.
+  [[nodiscard]] TESSERA_DEVICE static auto sees(attention_head<T> const& head,
+                                                std::size_t first_query, std::size_t first_key)
+      -> bool {
+    auto const end = first_query + Rows;
+    return first_key < head.seen((end < head.queries ? end : head.queries) - 1);
+  }
   /// Rows first, first + 1, ... of a head with n rows; zeros behind its end.
   TESSERA_DEVICE static void load(rows& to, T const* from, std::size_t distance, std::size_t first,
                                   std::size_t n, std::size_t width, std::size_t thread) {
@@ -140,8 +147,7 @@ template <class T, std::size_t Rows, std::size_t Width> struct attention_forward
       return;
     }
     auto const key = (phase - 1) / 4 * Rows;
-    auto const last = first + Rows < head.queries ? first + Rows - 1 : head.queries - 1;
-    if (key >= head.seen(last)) return;
+    if (not tile::sees(head, first, key)) return;
     switch ((phase - 1) % 4) {
       case 0:
         return tile::load(s.kv, head.k, head.kv_row, key, head.keys, head.width, thread);
@@ -229,13 +235,6 @@ template <class T, std::size_t Rows, std::size_t Width> struct attention_backwar
     tile::load(s.k, f.k + from, f.kv_row, first, f.keys, f.width, thread);
     tile::load(s.v, f.v + from, f.kv_row, first, f.keys, f.width, thread);
   }
-  /// True where a query of the tile sees a key of the other.
-  [[nodiscard]] TESSERA_DEVICE auto sees(std::size_t first_query, std::size_t first_key) const
-      -> bool {
-    auto const end = first_query + Rows;
-    return first_key <
-           every.first.seen((end < every.first.queries ? end : every.first.queries) - 1);
-  }
   /// Query first_query + i of a head and key first_key + j: none where it is not seen.
   [[nodiscard]] TESSERA_DEVICE auto pair(shared const& s, std::size_t lane_of_batch, std::size_t h,
                                          std::size_t first_query, std::size_t i,
@@ -290,7 +289,7 @@ struct attention_query_tile : attention_backward_tile<T, Rows, Width> {
       return;
     }
     auto const key = (phase - 1) / 3 * Rows;
-    if (not this->sees(first, key)) return;
+    if (not tile::sees(every.first, first, key)) return;
     switch ((phase - 1) % 3) {
       case 0:
         return this->load_keys(s, lane_of_batch, h, key, thread);
@@ -346,7 +345,7 @@ struct attention_key_tile : attention_backward_tile<T, Rows, Width> {
     auto const tiles = tile::count_of(every.first.queries);
     auto const h = group + (phase - 1) / 3 / tiles;
     auto const first = (phase - 1) / 3 % tiles * Rows;
-    if (not this->sees(first, key)) return;
+    if (not tile::sees(every.first, first, key)) return;
     switch ((phase - 1) % 3) {
       case 0:
         return this->load_queries(s, lane_of_batch, h, first, thread);

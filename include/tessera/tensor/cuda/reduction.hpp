@@ -69,55 +69,62 @@ template <class Join, class T, class Y, class E, class Axes> struct reduce_along
   }
 };
 
-/// A thread for each result and part of the outer indices, where the last axis is kept.
-template <class Join, class T, class E, class Axes> struct reduce_columns {
-  T* out;  ///< (parts, results)
+/// Where the last axis is kept: joins the outer indices first .. end - 1 of result i to `joined`.
+template <class Join, class T, class E, class Axes> struct columns_of_expression {
   E e;
   std::array<std::size_t, shape_of<E>::rank> extents;
-  std::size_t results;
-  std::size_t outer;
-  std::size_t each;  ///< outer indices of a part
 
-  TESSERA_DEVICE void operator()(std::size_t at) const {
+  [[nodiscard]] TESSERA_DEVICE auto join(T joined, std::size_t i, std::size_t first,
+                                         std::size_t end) const -> T {
     auto const n = extents[extents.size() - 1];
-    auto const i = at % results;
-    auto const first = at / results * each;
-    auto const end = first + each < outer ? first + each : outer;
     auto index = leading_index<shape_of<E>::rank>{};
     set_index<Axes::kept>(extents, index, i / n);
-    auto joined = Join::template neutral<T>();
     for (auto o = first; o < end; ++o) {
       set_index<Axes::outer>(extents, index, o);
       joined = Join::join(joined, e.row(index).get(one{}, i % n));
     }
-    one::store(out + at, joined);
+    return joined;
   }
 };
-template <class Join, class T> struct join_parts {
-  T const* of_parts;  ///< (parts, results)
-  T* out;
-  std::size_t results;
-  std::size_t parts;
+/// The same of rows in memory.
+template <class Join, class T> struct columns_of_rows {
+  T const* rows;
+  std::size_t width;
 
-  TESSERA_DEVICE void operator()(std::size_t i) const {
-    auto joined = Join::template neutral<T>();
-    for (auto p = std::size_t{0}; p < parts; ++p)
-      joined = Join::join(joined, of_parts[p * results + i]);
-    one::store(out + i, joined);
+  [[nodiscard]] TESSERA_DEVICE auto join(T joined, std::size_t i, std::size_t first,
+                                         std::size_t end) const -> T {
+    for (auto r = first; r < end; ++r) joined = Join::join(joined, rows[r * width + i]);
+    return joined;
+  }
+};
+/// A thread for each result and part of the outer indices.
+template <class Join, class T, class Columns> struct join_columns_body {
+  Columns columns;
+  T* out;  ///< (parts, results)
+  std::size_t results;
+  std::size_t outer;
+  std::size_t each;  ///< outer indices of a part
+  bool adds;         ///< to what is in `out`
+
+  TESSERA_DEVICE void operator()(std::size_t at) const {
+    auto const first = at / results * each;
+    auto const end = first + each < outer ? first + each : outer;
+    auto const start = adds ? out[at] : Join::template neutral<T>();
+    one::store(out + at, columns.join(start, at % results, first, end));
   }
 };
 /// Columns of more than 128 outer indices are cut into parts of at least 64, joined in their order.
-template <class Join, class T, class E, class Axes>
-void run_columns(T* out, E const& e, std::array<std::size_t, shape_of<E>::rank> const& extents,
-                 std::size_t results, std::size_t outer) {
-  using columns = reduce_columns<Join, T, E, Axes>;
+template <class Join, class T, class Columns>
+void join_columns(Columns const& columns, std::size_t results, std::size_t outer, T* out,
+                  bool adds) {
+  using body = join_columns_body<Join, T, Columns>;
   if (outer <= 128)
-    return device::for_each(results, columns{out, e, extents, results, outer, outer});
+    return device::for_each(results, body{columns, out, results, outer, outer, adds});
   auto const each = outer <= 65'536 ? std::size_t{64} : (outer + 1023) / 1024;
   auto const parts = (outer + each - 1) / each;
   auto const of_parts = device::scratch<T>(parts * results);
-  device::for_each(parts * results, columns{of_parts.data(), e, extents, results, outer, each});
-  device::for_each(results, join_parts<Join, T>{of_parts.data(), out, results, parts});
+  device::for_each(parts * results, body{columns, of_parts.data(), results, outer, each, false});
+  join_columns<Join>(columns_of_rows<Join, T>{of_parts.data(), results}, results, parts, out, adds);
 }
 
 }  // namespace detail
@@ -141,10 +148,20 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, cuda> {
                 y.data(), e, extents, outer, detail::count_of<axes::trailing>(extents)},
             kept);
       else
-        detail::run_columns<Join, T, E, axes>(y.data(), e, extents, kept * extents[S::rank - 1],
-                                              outer);
+        detail::join_columns<Join>(detail::columns_of_expression<Join, T, E, axes>{e, extents},
+                                   kept * extents[S::rank - 1], outer, y.data(), false);
     }
   }
 };
 
 }  // namespace tessera
+
+namespace tessera::device {
+
+/// sums += the rows of dy (rows, width).
+template <class T> void add_rows(std::size_t rows, std::size_t width, T const* dy, T* sums) {
+  tessera::detail::join_columns<reduce::adds>(
+      tessera::detail::columns_of_rows<reduce::adds, T>{dy, width}, width, rows, sums, true);
+}
+
+}  // namespace tessera::device
