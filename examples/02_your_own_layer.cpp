@@ -29,7 +29,7 @@ auto main() -> int {
   for_each_parameter([&](name const&, auto& w) { generator.uniform(w, 0.5); }, p);
   generator.uniform(x.data(), x.size(), -1, 1);
 
-  auto const report = gradient_check<model, X>(p, x, state_of<model, X, mode::training>{});
+  auto const report = gradient_check<model, X>(p, x);
   std::printf("%zu derivatives against central differences: %s, the worst by %.0e\n",
               report.checked, report.passed ? "right" : "wrong", report.worst);
   return report.passed ? 0 : 1;

@@ -26,19 +26,20 @@ using language_model = gpt<gpt_options{
     .vocabulary = 128, .width = 128, .blocks = 12, .heads = 4, .recompute = Recompute}>;
 
 using images = tensor<float, shape<4, 32, 32, 3>>;
+using steps = input<tag::condition, tensor<float, shape<4, 1>>>;
 using tokens = tensor<float, shape<128, 4>>;
 
-void print(char const* name, char const* mode, memory const& m, std::size_t used) {
+void print(char const* name, char const* mode, memory_report const& m, std::size_t used) {
   auto const kib = [](std::size_t bytes) { return static_cast<double>(bytes) / 1024; };
   std::printf("%-22s %-10s %10.0f %9.0f %9.0f %9.0f %9.0f %9.0f %10.0f %10.0f%s\n", name, mode,
-              kib(m.parameters), kib(m.gradient), kib(m.moments), kib(m.state), kib(m.tape),
+              kib(m.parameters), kib(m.gradient), kib(m.moments), kib(m.state), kib(m.kept),
               kib(m.scratch), kib(m.total), kib(used), m.total <= used ? "" : "  (more!)");
 }
-template <class Model, class X> void print_model(char const* name) {
-  using trained = training<Model, X, adam>;
-  using called = inference<Model, X>;
-  print(name, "training", memory_of<Model, X, mode::training, adam>, sizeof(trained));
-  print(name, "inference", memory_of<Model, X, mode::inference>,
+template <class Model, class X, class... Inputs> void print_model(char const* name) {
+  using trained = training<Model, X, adam, 1, Inputs...>;
+  using called = inference<Model, X, Inputs...>;
+  print(name, "training", memory_of<Model, X, mode::training, adam, Inputs...>, sizeof(trained));
+  print(name, "inference", memory_of<Model, X, mode::inference, detail::no_optimizer, Inputs...>,
         sizeof(called) + sizeof(parameters_of<Model, owned<float>>));
 }
 
@@ -48,10 +49,10 @@ auto main() -> int {
   std::printf(
       "KiB; batch 4; images of 32x32x3, 128 tokens\n%-22s %-10s %10s %9s %9s %9s %9s %9s "
       "%10s %10s\n",
-      "model", "mode", "parameters", "gradient", "moments", "state", "tape", "scratch", "total",
+      "model", "mode", "parameters", "gradient", "moments", "state", "kept", "scratch", "total",
       "sizeof");
-  print_model<four_levels<false>, images>("unet, four levels");
-  print_model<four_levels<true>, images>("unet, recompute");
+  print_model<four_levels<false>, images, steps>("unet, four levels");
+  print_model<four_levels<true>, images, steps>("unet, recompute");
   print_model<language_model<false>, tokens>("gpt, 12 blocks");
   print_model<language_model<true>, tokens>("gpt, recompute");
 }

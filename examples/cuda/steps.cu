@@ -79,7 +79,12 @@ class trainer_of final : public trainer {
     }
   };
 
-  using object = training<Model, X, Optimizer>;
+  template <class> struct object_of {
+    using type = training<Model, X, Optimizer, 1, input<tag::condition, C>>;
+  };
+  using object =
+      typename std::conditional_t<has_condition_, object_of<void>,
+                                  std::type_identity<training<Model, X, Optimizer>>>::type;
   device::unique<object> learner_ = device::make<object>();
   device::unique<X> x_ = device::make<X>();
   device::unique<Y> y_ = device::make<Y>();

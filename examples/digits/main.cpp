@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace tessera;
 
+using step_and_class = input<tag::condition, conditions>;
 using labels_of_batch = tensor<std::int32_t, shape<at_most(batch)>>;
 
 struct settings {
@@ -85,7 +86,7 @@ auto train_classifier(settings const& s, split_data const& data) -> double {
 
 /// Trains the denoiser on images with noise of random steps, one in ten without its class.
 void train_denoiser(settings const& s, split_data const& data) {
-  using object = training<denoiser, images, adam>;
+  using object = training<denoiser, images, adam, 1, step_and_class>;
   auto const learner = std::make_unique<object>();
   auto const average = std::make_unique<object::parameters_type>();
   auto generator = torch_generator(s.seed);
@@ -160,7 +161,7 @@ class sampler {
   }
 
  private:
-  using run = inference<denoiser, images>;
+  using run = inference<denoiser, images, step_and_class>;
   float guidance_;
   torch_generator noise_;
   std::unique_ptr<parameters_of<denoiser, owned<float>>> p_ =

@@ -9,7 +9,6 @@
 ///   auto step = device::graph([&] { learner->step(*x, *target, cross_entropy{}, adamw{}); });
 ///   auto const loss = step();
 #include <tessera/backend/cuda/graph.hpp>
-#include <tessera/compose/cuda/parallel.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
 #include <tessera/ops/cuda/conv1d.hpp>

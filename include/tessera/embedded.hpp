@@ -4,8 +4,8 @@
 /// The library without a heap, exceptions, RTTI and files: floors core to optim.
 #include <tessera/compose/added.hpp>
 #include <tessera/compose/by_value.hpp>
-#include <tessera/compose/condition.hpp>
 #include <tessera/compose/constant.hpp>
+#include <tessera/compose/frozen.hpp>
 #include <tessera/compose/named.hpp>
 #include <tessera/compose/objects.hpp>
 #include <tessera/compose/parallel.hpp>

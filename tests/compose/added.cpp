@@ -17,8 +17,8 @@ TEST_CASE("added: the sum of both") {
   test::fill_parameters(p, 1);
   test::fill(x, 2);
   auto const y = forward_by_value<model>(p, x);
-  auto const f = forward_by_value<sequential<linear<4, 3>, tanh_layer>>(p.first, x);
-  auto const g = forward_by_value<lstm<4, 3>>(p.second, x);
+  auto const f = forward_by_value<sequential<linear<4, 3>, tanh_layer>>(get<0>(p), x);
+  auto const g = forward_by_value<lstm<4, 3>>(get<1>(p), x);
   for (auto i = std::size_t{0}; i < y.size(); ++i) CHECK(y.values[i] == f.values[i] + g.values[i]);
 }
 TEST_CASE("added: gradient check, where outputs are read too; a stream is the sequence") {

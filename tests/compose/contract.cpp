@@ -15,13 +15,13 @@ static_assert(in_place<relu_layer> && not in_place<linear<4, 4>>);
 using X = tensor<float, shape<7, 2, 3>>;
 static_assert(std::same_as<output_of<lstm<3, 4>, X>, tensor<float, shape<7, 2, 4>>>);
 static_assert(accepts<linear<3, 4>, shape<7, 2, 3>> && not accepts<linear<4, 4>, shape<7, 2, 3>>);
-static_assert(bytes_of<nothing> == 0 && bytes_of<state_of<linear<3, 4>, X, mode::training>> == 0);
+static_assert(bytes_of<nothing> == 0 && bytes_of<state_of<linear<3, 4>, X, training_call>> == 0);
 // State is keyed by one sample, whoever asks.
-static_assert(std::same_as<state_of<lstm<3, 4>, X, mode::training>,
-                           state_of<lstm<3, 4>, sample_of<X>, mode::streaming>>);
+static_assert(std::same_as<state_of<lstm<3, 4>, X, training_call>,
+                           state_of<lstm<3, 4>, sample_of<X>, streaming_call>>);
 // A step and a call by value take the weights as they are; a whole call packs them.
-static_assert(std::same_as<detail::packed_in<mode::streaming, int>, nothing>);
-static_assert(std::same_as<detail::packed_in<mode::training, int>, int>);
+static_assert(std::same_as<detail::packed_in<streaming_call, int>, nothing>);
+static_assert(std::same_as<detail::packed_in<training_call, int>, int>);
 static_assert(reads_of(true, false) == reads::input && reads_input(reads::both) &&
               not reads_output(reads::input));
 
@@ -29,22 +29,22 @@ static_assert(reads_of(true, false) == reads::input && reads_input(reads::both) 
 namespace {
 
 /// y = scale·x³.
-struct cube {
+struct cube : any_shape {
   template <class Storage> struct parameters {
     tensor_in<Storage, shape<1>> scale;
     TESSERA_PARAMETERS(scale)
   };
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool row_wise = true;
+  static constexpr auto about = facts{.backward_reads = reads::input, .row_wise = true};
 
   static constexpr void forward(auto const& p, auto x, auto y, auto) {
     assign(y, p.scale.data()[0] * x * x * x);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto) {
-    if (dx.has_memory()) assign(dx, dy * 3.0 * p.scale.data()[0] * x * x);
+    dx.put(dy * 3.0 * p.scale.data()[0] * x * x);
     gradient.scale.data()[0] += evaluate(sum(dy * x * x * x)).values[0];
   }
+  static constexpr void initialize(auto& p, auto&) { p.scale = 1; }
 };
 
 }  // namespace

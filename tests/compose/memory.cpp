@@ -26,7 +26,7 @@ template <class Model, class Input> constexpr auto honest() -> bool {
   return i.object == sizeof(inference<Model, Input>) &&
          t.object == sizeof(differentiation<Model, Input>) &&
          s.object == sizeof(streaming<Model, sample_of<Input>>) &&
-         t.tape == bytes_of<decltype(differentiation<Model, Input>::tape)> &&
+         t.kept == bytes_of<decltype(differentiation<Model, Input>::kept)> &&
          i.parameters == sizeof(parameters_of<Model, owned<float>>) && t.gradient == i.parameters &&
          i.total == i.object + i.parameters;
 }
@@ -44,8 +44,8 @@ template <class... L> using chain = sequential<L...>;
 using l = linear<64, 64>;
 static_assert(memory_of<chain<l, l, l, l, l, l, l, l>, wide, mode::inference>.scratch <=
               memory_of<chain<l, l, l>, wide, mode::inference>.scratch);
-static_assert(memory_of<chain<l, l, l, l>, wide, mode::training>.tape >
-              memory_of<chain<l, l>, wide, mode::training>.tape);
+static_assert(memory_of<chain<l, l, l, l>, wide, mode::training>.kept >
+              memory_of<chain<l, l>, wide, mode::training>.kept);
 static_assert(memory_of<deep<12>, wide, mode::inference>.scratch ==
               memory_of<deep<3>, wide, mode::inference>.scratch);
 

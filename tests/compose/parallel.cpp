@@ -16,8 +16,8 @@ TEST_CASE("parallel: outputs side by side") {
   test::fill(x, 2);
   auto const run = std::make_unique<inference<model, D>>();
   auto const y = (*run)(p, x);
-  auto const a = forward_by_value<linear<4, 3>>(hana::at_c<0>(p), x);
-  auto const c = forward_by_value<lstm<4, 2>>(hana::at_c<2>(p), x);
+  auto const a = forward_by_value<linear<4, 3>>(get<0>(p), x);
+  auto const c = forward_by_value<lstm<4, 2>>(get<2>(p), x);
   for (auto t = std::size_t{0}; t < 5; ++t)
     for (auto b = std::size_t{0}; b < 2; ++b) {
       for (auto i = std::size_t{0}; i < 3; ++i) CHECK(y(t, b, i) == a(t, b, i));

@@ -8,8 +8,8 @@ using block = sequential<linear<4, 8>, tanh_layer, lstm<8, 4>, dropout<probabili
 using X = tensor<float, shape<6, 2, 4>>;
 using plain = sequential<repeat<block, 3>, linear<4, 2>>;
 using again = sequential<repeat<recompute<block>, 3>, linear<4, 2>>;
-static_assert(memory_of<again, X, mode::training>.tape <
-              memory_of<plain, X, mode::training>.tape / 2);
+static_assert(memory_of<again, X, mode::training>.kept <
+              memory_of<plain, X, mode::training>.kept / 2);
 static_assert(parameter_count<again> == parameter_count<plain>);
 static_assert(memory_of<again, X, mode::inference>.scratch ==
               memory_of<plain, X, mode::inference>.scratch);

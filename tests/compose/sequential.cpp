@@ -11,9 +11,9 @@ TEST_CASE("sequential: layer after layer, by hand") {
   auto x = D{};
   test::fill_parameters(p, 1);
   test::fill(x, 2);
-  auto const a = forward_by_value<linear<4, 6>>(hana::at_c<0>(p), x);
+  auto const a = forward_by_value<linear<4, 6>>(get<0>(p), x);
   auto const b = tensor<double, shape<5, 2, 6>>(tanh(a));
-  auto const c = forward_by_value<linear<6, 3>>(hana::at_c<2>(p), b);
+  auto const c = forward_by_value<linear<6, 3>>(get<2>(p), b);
   auto const run = std::make_unique<inference<model, D>>();
   CHECK(test::same_bits((*run)(p, x), c));
 }

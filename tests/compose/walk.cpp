@@ -11,12 +11,12 @@ TEST_CASE("walk: every layer that is no composition, by its path, with its input
   auto paths = std::vector<std::string>{};
   auto inputs = std::vector<std::size_t>{};
   auto parameters = std::size_t{0};
-  for_each_layer<model, X>(
-      [&]<class Layer, class Input>(name const& path, place_of_layer<Layer, Input> where) {
-        paths.emplace_back(path.c_str());
-        inputs.push_back(last_of<shape_of<Input>>);
-        parameters += where.parameters;
-      });
+  for_each_layer<model, X>([&]<class Layer, class Input, class Call>(
+                               name const& path, place_of_layer<Layer, Input, Call> where) {
+    paths.emplace_back(path.c_str());
+    inputs.push_back(last_of<shape_of<Input>>);
+    parameters += where.parameters;
+  });
   CHECK(paths == std::vector<std::string>{"0", "1.0.0", "1.0.1", "2.0", "2.1", "3.0", "3.1"});
   CHECK(inputs == std::vector<std::size_t>{4, 6, 6, 6, 6, 8, 8});
   CHECK(parameters == parameter_count<model>);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: the call gives no condition
-// LINES: 20
+// EXPECT: the call gives other inputs than the object was made for
 #include <tessera/tessera.hpp>
 
 using namespace tessera;
 using X = tensor<float, shape<3, 5, 4>>;
-using model = with<2, linear<2, 6>, condition_bias<6, 4>>;
+using model = conditioned<linear<2, 6>, condition_bias<6, 4>>;
+using C = tensor<float, shape<3, 2>>;
 
 auto main() -> int {
-  static inference<model, X> run;
+  static inference<model, X, input<tag::condition, C>> run;
   static parameters_of<model, owned<float>> p;
   static X x;
-  static tensor<float, shape<3, 2>> c;
+  static C c;
   (void)run.resume(p, x, given(c));
 #ifdef TESSERA_MUST_FAIL
   (void)run.resume(p, x);

@@ -10,8 +10,8 @@ using model = sequential<linear<2, 1>>;
 TEST_CASE("header: a table of numbers, exact in binary, and the signature") {
   auto const folder = test::folder{};
   auto p = parameters_of<model, owned<float>>{};
-  hana::at_c<0>(p).weight = {{0.1F, -3}};
-  hana::at_c<0>(p).bias = 1e-30F;
+  get<0>(p).weight = {{0.1F, -3}};
+  get<0>(p).bias = 1e-30F;
   write_header(folder / "weights.hpp", "my_weights", p);
   auto const text = test::text_of(folder / "weights.hpp");
   CHECK(text.find("namespace my_weights {") != std::string::npos);

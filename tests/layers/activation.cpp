@@ -6,8 +6,8 @@ using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
 static_assert(in_place<tanh_layer> && row_wise<tanh_layer>);
-static_assert(tanh_layer::backward_reads == reads::output);
-static_assert(gelu_layer::backward_reads == reads::input && not in_place<gelu_layer>);
+static_assert(tanh_layer::about.backward_reads == reads::output);
+static_assert(gelu_layer::about.backward_reads == reads::input && not in_place<gelu_layer>);
 
 // -- values by hand -------------------------------------------------------------------------------
 constexpr auto relu_by_hand() -> bool {

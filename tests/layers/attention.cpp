@@ -14,7 +14,7 @@ static_assert(not row_wise<attention_layer<8>>);
 TEST_CASE("attention: equal keys give the mean of the values") {
   using model = sequential<attention_layer<2>>;
   auto p = parameters_of<model, owned<double>>{};
-  auto& layer = hana::at_c<0>(p);
+  auto& layer = get<0>(p);
   layer.in_proj_weight(4, 0) = 1;  // values are x; queries and keys are zero
   layer.in_proj_weight(5, 1) = 1;
   layer.out_proj.weight = {{1, 0, 0, 1}};

@@ -7,7 +7,8 @@
 using namespace tessera;
 
 using layer = condition_bias<2, 3>;
-static_assert(accepts<layer, shape<4, 5, 5, 3>> && not accepts<layer, shape<4, 5, 5, 2>>);
+using two = input<tag::condition, tensor<float, shape<4, 2>>>;
+static_assert(accepts<layer, shape<4, 5, 5, 3>, two> && not accepts<layer, shape<4, 5, 5, 2>, two>);
 static_assert(parameter_count<layer> == 3 * 2 + 3 && in_place<layer>);
 
 TEST_CASE("condition_bias: every pixel of an image moves by what its condition says") {
@@ -18,7 +19,7 @@ TEST_CASE("condition_bias: every pixel of an image moves by what its condition s
   p.bias = {{0, 0, 100}};
   auto x = X{};
   x = 0.5;
-  auto const run = std::make_unique<inference<layer, X>>();
+  auto const run = std::make_unique<inference<layer, X, input<tag::condition, C>>>();
   auto const y = run->resume(p, x, given(C{{1, 2, 10, 20}}));
   CHECK(test::distance(
             y, {1.5, 2.5, 103.5, 1.5, 2.5, 103.5, 10.5, 20.5, 130.5, 10.5, 20.5, 130.5}) == 0);
@@ -28,10 +29,10 @@ TEST_CASE("condition_bias: gradient check, in place between others too") {
   auto c = C{};
   test::fill(c, 7);
   using X = tensor<double, shape<at_most(3), 2, 2, 3>>;
-  test::passes_gradient_check_given<with<2, identity, sequential<layer>>, X, C>(c.sized(2), 1, 0.7,
-                                                                                2);
-  using between = with<2, linear<2, 2>, sequential<linear<3, 3>, layer, tanh_layer, layer>>;
-  test::passes_gradient_check_given<between, X, C>(c.sized(3), 1, 0.7, 3);
+  test::passes_gradient_check_given<conditioned<identity, sequential<layer>>, X>(given(c.sized(2)),
+                                                                                 1, 0.7, 2);
+  using between = conditioned<linear<2, 2>, sequential<linear<3, 3>, layer, tanh_layer, layer>>;
+  test::passes_gradient_check_given<between, X>(given(c.sized(3)), 1, 0.7, 3);
 }
 template <class B> using images = tensor<float, shape<3, 4, 5, 20>, B>;
 TEST_CASE("condition_bias: vectors have the bits of the reference") {
@@ -40,7 +41,7 @@ TEST_CASE("condition_bias: vectors have the bits of the reference") {
     using C = tensor<float, shape<3, 6>, B>;
     using model = condition_bias<6, 20>;
     auto const p = std::make_unique<parameters_of<model, owned<float, B>>>();
-    auto const pass = std::make_unique<differentiation<model, X>>();
+    auto const pass = std::make_unique<differentiation<model, X, input<tag::condition, C>>>();
     auto const x = std::make_unique<X>();
     auto c = C{};
     auto dc = C{};
@@ -60,4 +61,37 @@ TEST_CASE("condition_bias: vectors have the bits of the reference") {
     return all_numbers;
   };
   CHECK(run(simd{}) == run(reference{}));
+}
+TEST_CASE("condition_bias: trailing axes, for every lane or every step of a sequence") {
+  using sequence = tensor<double, shape<5, 3, 4>>;
+  using by_lane = condition_bias<2, 4, condition_axes::trailing>;
+  auto lanes = tensor<double, shape<3, 2>>{};
+  auto steps = tensor<double, shape<5, 1, 2>>{};
+  auto every = tensor<double, shape<5, 3, 2>>{};
+  test::fill(lanes, 1);
+  test::fill(steps, 2);
+  test::fill(every, 3);
+  using model = sequential<linear<4, 4>, by_lane, tanh_layer, by_lane>;
+  test::passes_gradient_check_given<model, sequence>(given(lanes));
+  test::passes_gradient_check_given<model, sequence>(given(steps));
+  test::passes_gradient_check_given<model, sequence>(given(every));
+}
+TEST_CASE("condition_bias: a stream with a knob has the bits of the sequence") {
+  using model = sequential<lstm<4, 6>, condition_bias<2, 6, condition_axes::trailing>, tanh_layer,
+                           linear<6, 1>>;
+  using sequence = tensor<float, shape<5, 3, 4>>;
+  using knobs = tensor<float, shape<3, 2>>;
+  auto const p = std::make_unique<parameters_of<model, owned<float>>>();
+  test::fill_parameters(*p, 1, 0.5);
+  auto x = sequence{};
+  auto c = knobs{};
+  test::fill(x, 2);
+  test::fill(c, 3);
+  auto const whole = std::make_unique<inference<model, sequence, input<tag::condition, knobs>>>();
+  auto const stream =
+      std::make_unique<streaming<model, sample_of<sequence>, input<tag::condition, knobs>>>();
+  clear(*stream);
+  auto const y = (*whole)(*p, x, given(c));
+  for (auto t = std::size_t{0}; t < 5; ++t)
+    CHECK(test::same_bits(stream->step(*p, as_const(x)[t], given(c)), y[t]));
 }

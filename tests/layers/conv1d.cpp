@@ -20,7 +20,7 @@ static_assert(parameter_count<conv1d<4, 6, 3, conv1d_options{.groups = 2}>> == 6
 TEST_CASE("conv1d: a window of two ones adds neighbours") {
   using model = sequential<conv1d<1, 1, 2>>;
   auto p = parameters_of<model, owned<float>>{};
-  hana::at_c<0>(p).weight = {{1, 1}};
+  get<0>(p).weight = {{1, 1}};
   auto const run = std::make_unique<inference<model, tensor<float, shape<4, 1>>>>();
   auto const y = (*run)(p, tensor<float, shape<4, 1>>{{1, 2, 4, 8}});
   CHECK(test::distance(y, {3, 6, 12}) == 0);

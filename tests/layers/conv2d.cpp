@@ -25,7 +25,7 @@ TEST_CASE("conv2d: a window of ones adds what it covers, and zeros around the im
                         8, 16, 32}};
   using model = sequential<conv2d<1, 1, 3, conv2d_options{.padding = 1}>>;
   auto p = parameters_of<model, owned<float>>{};
-  hana::at_c<0>(p).weight = 1.0F;
+  get<0>(p).weight = 1.0F;
   auto const run = std::make_unique<inference<model, X>>();
   CHECK(test::distance((*run)(p, x), {27, 63, 54, 27, 63, 54}) == 0);
 }

@@ -19,7 +19,7 @@ TEST_CASE("skip: what a layer gives, and its input behind it") {
   using model = skip<linear<3, 1>>;
   static_assert(std::same_as<output_shape<model, shape<2, 3>>, shape<2, 4>>);
   auto p = parameters_of<model, owned<double>>{};
-  hana::at_c<0>(p).weight = {{1, 10, 100}};
+  get<0>(p).weight = {{1, 10, 100}};
   auto const run = std::make_unique<inference<model, X>>();
   CHECK(test::distance((*run)(p, X{{1, 2, 3, 4, 5, 6}}), {321, 1, 2, 3, 654, 4, 5, 6}) == 0);
   test::passes_gradient_check<sequential<skip<sequential<linear<3, 2>, tanh_layer>>, linear<5, 1>>,

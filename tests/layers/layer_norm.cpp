@@ -13,8 +13,8 @@ static_assert(parameter_count<layer_norm<4, layer_norm_options{.affine = false}>
 TEST_CASE("layer_norm: two numbers become -1 and 1") {
   using model = sequential<layer_norm<2, layer_norm_options{.epsilon_1e12 = 0}>>;
   auto p = parameters_of<model, owned<double>>{};
-  hana::at_c<0>(p).weight = {{1, 1}};
-  hana::at_c<0>(p).bias = {{0, 10}};
+  get<0>(p).weight = {{1, 1}};
+  get<0>(p).bias = {{0, 10}};
   auto const y = model::forward(p, tensor<double, shape<1, 2>>{{3, 7}});
   CHECK(y(0, 0) == -1);
   CHECK(y(0, 1) == 11);

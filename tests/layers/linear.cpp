@@ -18,8 +18,8 @@ static_assert(linear<3, 2>::multiply_adds<shape<7, 3>> == 7 * 3 * 2);
 constexpr auto linear_by_hand() -> bool {
   using model = sequential<linear<3, 2>>;
   auto p = parameters_of<model, owned<float>>{};
-  hana::at_c<0>(p).weight = {{1, 2, 3, 4, 5, 6}};
-  hana::at_c<0>(p).bias = {{10, 20}};
+  get<0>(p).weight = {{1, 2, 3, 4, 5, 6}};
+  get<0>(p).bias = {{10, 20}};
   auto const y = model::forward(p, tensor<float, shape<1, 3>>{{1, 0, -1}});
   return y(0, 0) == 8.0F && y(0, 1) == 18.0F;  // (1 - 3) + 10, (4 - 6) + 20: exact in binary
 }

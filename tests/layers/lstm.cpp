@@ -27,7 +27,7 @@ static_assert(
 constexpr auto closed_forget_gate() -> bool {
   using model = sequential<lstm<1, 1>>;
   auto p = parameters_of<model, owned<double>>{};
-  auto& layer = hana::at_c<0>(hana::at_c<0>(p).layers);
+  auto& layer = get<0>(get<0>(p));
   layer.bias_ih = {{100, -100, 100, 100}};  // open, closed, one, open: c = 1 and h = tanh(1)
   auto const y = model::forward(p, tensor<double, shape<3, 1>>{{1, 2, 3}});
   auto const want = lane::tanh(1.0);
@@ -119,7 +119,7 @@ TEST_CASE("lstm: takes and leaves torch's state") {
   test::load(p, g, "state.");
   test::load(x, g["state.x"]);
   auto const run = std::make_unique<inference<model, X>>();
-  auto& state = hana::at_c<0>(hana::at_c<0>(run->state));
+  auto& state = get<0>(get<0>(run->state));
   test::load(state.h, g["state.h"]);
   test::load(state.c, g["state.c"]);
   CHECK(test::distance(run->resume(p, x), g["state.y"]) <= 1e-6);

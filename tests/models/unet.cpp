@@ -29,25 +29,27 @@ using two_blocks = unet<unet_options{.in = 1,
 static_assert(std::same_as<output_shape<two_levels, shape<2, 6, 4, 2>>, shape<2, 6, 4, 3>>);
 static_assert(
     std::same_as<output_shape<two_levels, shape<at_most(9), 8, 8, 2>>, shape<at_most(9), 8, 8, 3>>);
-static_assert(not accepts<two_levels, shape<2, 6, 4, 3>>);
-static_assert(not accepts<two_levels, shape<2, 5, 4, 2>>, "5 does not halve");
+using step_and_class = input<tag::condition, tensor<float, shape<2, 2>>>;
+static_assert(accepts<two_levels, shape<2, 6, 4, 2>, step_and_class>);
+static_assert(not accepts<two_levels, shape<2, 6, 4, 3>, step_and_class>);
+static_assert(not accepts<two_levels, shape<2, 5, 4, 2>, step_and_class>, "5 does not halve");
 
 // -- laws -----------------------------------------------------------------------------------------
 TEST_CASE("unet: gradient check through both inputs") {
   using X = tensor<double, shape<at_most(2), 4, 4, 2>>;
   using C = tensor<double, shape<at_most(2), 2>>;
   auto c = C{{3.5, 1, 0.7, 2}};
-  test::passes_gradient_check_given<two_levels, X, C>(c.sized(2), 1, 0.3, 2);
+  test::passes_gradient_check_given<two_levels, X>(given(c.sized(2)), 1, 0.3, 2);
 }
 
 // -- reference: tests/reference/unet.py -----------------------------------------------------------
 template <class Model, class X, class C>
 void agrees(test::golden const& g, std::string const& prefix) {
   auto const p = std::make_unique<parameters_of<Model, owned<float>>>();
-  auto const pass = std::make_unique<differentiation<Model, X>>();
+  auto const pass = std::make_unique<differentiation<Model, X, input<tag::condition, C>>>();
   auto const x = std::make_unique<X>();
   auto const dx = std::make_unique<X>();
-  auto const run = std::make_unique<inference<Model, X>>();
+  auto const run = std::make_unique<inference<Model, X, input<tag::condition, C>>>();
   auto c = C{};
   test::load(*p, g, prefix);
   test::load(*x, g[prefix + "x"]);

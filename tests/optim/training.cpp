@@ -75,12 +75,13 @@ TEST_CASE("training: chunks add up to the gradient of the whole batch") {
 }
 /// A step whose update is fused into the backward pass is the step with a gradient, without its
 /// memory.
-template <class Model, class X> void fuses(auto const& x, auto context) {
-  using plain = training<Model, X, gradient_descent>;
-  using fused = training<Model, X, fused_gradient_descent>;
-  constexpr auto memory = memory_of<Model, X, mode::training, fused_gradient_descent>;
+template <class Model, class X, class... Inputs> void fuses(auto const& x, auto context) {
+  using plain = training<Model, X, gradient_descent, 1, Inputs...>;
+  using fused = training<Model, X, fused_gradient_descent, 1, Inputs...>;
+  constexpr auto memory = memory_of<Model, X, mode::training, fused_gradient_descent, Inputs...>;
   static_assert(memory.gradient == 0 && aligned(memory.total) == sizeof(fused));
-  static_assert(memory_of<Model, X, mode::training, gradient_descent>.total - memory.total ==
+  static_assert(memory_of<Model, X, mode::training, gradient_descent, Inputs...>.total -
+                    memory.total ==
                 sizeof(typename plain::parameters_type));
   auto const a = std::make_unique<plain>();
   auto const b = std::make_unique<fused>();
@@ -128,7 +129,8 @@ TEST_CASE("training: an update fused into the backward pass is the same step") {
   auto c = tensor<double, shape<2, 2>>{};
   test::fill(x, 1);
   test::fill(c, 5);
-  fuses<with<2, linear<2, 2>, block>, image>(x, given(c));
+  fuses<conditioned<linear<2, 2>, block>, image,
+        input<tag::condition, tensor<double, shape<2, 2>>>>(x, given(c));
 
   auto const tokens = tensor<double, shape<4, 2>>{{0, 3, 2, 2, 4, 1, 0, 2}};
   fuses<sequential<embedding<5, 3>, linear<3, 2>>, tensor<double, shape<4, 2>>>(tokens,

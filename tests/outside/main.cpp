@@ -36,8 +36,9 @@ void compare(char const* model, std::size_t multiply_adds, C const& condition) {
   using X = tensor<float, S, fixed_point>;
   auto const p = std::make_unique<parameters_of<Model, owned<float, reference>>>();
   auto const q = std::make_unique<parameters_of<Model, owned<float, fixed_point>>>();
-  auto const run = std::make_unique<inference<Model, R>>();
-  auto const pass = std::make_unique<differentiation<Model, X>>();
+  using D = tensor<float, shape_of<C>, fixed_point>;
+  auto const run = std::make_unique<inference<Model, R, input<tag::condition, C>>>();
+  auto const pass = std::make_unique<differentiation<Model, X, input<tag::condition, D>>>();
   auto const r = std::make_unique<R>();
   auto const x = std::make_unique<X>();
   fill<Model>(*p, 1);
@@ -45,7 +46,6 @@ void compare(char const* model, std::size_t multiply_adds, C const& condition) {
   auto generator = torch_generator(2);
   generator.uniform(*r, 1.0);
   for (auto i = std::size_t{0}; i < S::capacity; ++i) x->values[i] = r->values[i];
-  using D = tensor<float, shape_of<C>, fixed_point>;
   auto d = D{};
   for (auto i = std::size_t{0}; i < d.size(); ++i) d.values[i] = condition.values[i];
 

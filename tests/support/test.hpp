@@ -111,18 +111,19 @@ void agrees_with_torch(golden const& g, std::string const& prefix = "", double f
 
 /// Central differences over every parameter and input, and a condition if there is one, from a
 /// state that is not zero.
-template <class Model, class X, class C = tensor<double, shape<1, 1>>>
-void passes_gradient_check_given(view_of<C> condition, unsigned seed = 1, double scale = 0.7,
+template <class Model, class X, class Context>
+void passes_gradient_check_given(Context const& given, unsigned seed = 1, double scale = 0.7,
                                  auto... actual) {
+  using call = typename context_of<Context>::template call_type<mode::training>;
   using layer = as_layer<Model>;
   auto const p = std::make_unique<parameters_of<layer, owned<double, backend_of<X>>>>();
   auto const x = std::make_unique<X>();
   fill_parameters(*p, seed, scale);
   fill(*x, seed + 1000, 1);
-  auto start = state_of<layer, X, mode::training>{};
+  auto start = state_of<layer, X, call>{};
   if constexpr (bytes_of<decltype(start)> > 0)
     fill(reinterpret_cast<double*>(&start), sizeof start / sizeof(double), seed + 2000, 0.5);
-  auto const report = gradient_check<Model, X, C>(*p, x->sized(actual...), start, {}, condition);
+  auto const report = gradient_check<Model, X>(*p, x->sized(actual...), start, {}, given);
   INFO(report.parameter.c_str() << "[" << report.index << "]: backward " << report.backward
                                 << ", difference " << report.difference << ", worst of "
                                 << report.checked);
@@ -132,8 +133,7 @@ void passes_gradient_check_given(view_of<C> condition, unsigned seed = 1, double
 }
 template <class Model, class X>
 void passes_gradient_check(unsigned seed = 1, double scale = 0.7, auto... actual) {
-  passes_gradient_check_given<Model, X>(view_of<tensor<double, shape<1, 1>>>{}, seed, scale,
-                                        actual...);
+  passes_gradient_check_given<Model, X>(plain_context{}, seed, scale, actual...);
 }
 
 /// A whole sequence, its steps, and a sequence in two parts give the same bits, for every lane

@@ -20,7 +20,7 @@ TEST_CASE("summary: a line for each layer, and what the whole model takes") {
   CHECK(rows.front().output == "(50, <=16, 64)");
   CHECK(rows.front().parameters == 51456);
   CHECK(rows.front().multiply_adds == 50 * 16 * 4 * 64 * (5 + 64 + 64 + 64));
-  CHECK(rows.front().tape > 0);
+  CHECK(rows.front().kept > 0);
   CHECK(rows.back().layer == "linear<64, 1>");
   CHECK(rows.back().output == "(50, <=16, 1)");
   auto text = std::ostringstream{};

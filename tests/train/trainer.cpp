@@ -181,6 +181,6 @@ TEST_CASE("trainer: a loss that is no number stops it, and names where it came f
   auto const clean = sines(3, 40);
   auto more = windows_of(clean);
   auto const u = make<windowed>({.epochs = 2});
-  hana::at_c<1>(u->parameters()).bias.values[0] = INFINITY;
+  get<1>(u->parameters()).bias.values[0] = INFINITY;
   CHECK_THROWS_WITH(u->run(more, more), Catch::Contains("the parameter 1.bias is not finite"));
 }

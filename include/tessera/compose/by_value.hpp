@@ -10,21 +10,32 @@ namespace tessera {
 /// Errors  a model that needs more than stack_limit bytes: tests/fail/by_value_too_large.cpp
 template <class Model, class X>
 [[nodiscard]] constexpr auto forward_by_value(auto const& p, X const& x) {
-  static_assert(error::every_layer_accepts_its_input<verdict<Model, X>>,
+  using Call = call_for<mode::by_value>;
+  using in = kind_of<X>;
+  static_assert(error::every_layer_accepts_its_input<model_verdict<Model, in, Call>>,
                 "a layer is given a shape it does not take");
-  using L = checked<Model, X>;
-  using output = output_of<L, kind_of<X>>;
-  using state_type = state_of<L, kind_of<X>, mode::by_value>;
-  using scratch_type = scratch_of<L, kind_of<X>, mode::by_value>;
-  constexpr auto bytes = sizeof(output) + bytes_of<state_type> + bytes_of<scratch_type>;
+  using L = checked<Model, in, Call>;
+  using output = output_of<L, in>;
+  using state_type = state_of<L, in, Call>;
+  using kept_type = kept_of<L, in, Call>;
+  using scratch_type = scratch_of<L, in, Call>;
+  using statistics_type = statistics_of<L, storage_of<in>>;
+  using observed_type = observed_of<L, storage_of<in>>;
+  constexpr auto bytes =
+      sizeof(output) + bytes_of<state_type> + bytes_of<kept_type> + bytes_of<scratch_type>;
   static_assert(error::holds<bytes <= stack_limit, std::integral_constant<std::size_t, bytes>>,
                 "forward by value is for small models: use inference<Model, X>");
+  static_assert(std::is_empty_v<statistics_type>,
+                "forward by value is for models without statistics: use inference<Model, X>");
   auto y = output{};
   auto state = state_type{};
-  auto tape = nothing{};
+  auto kept = kept_type{};
   auto scratch = scratch_type{};
+  auto const statistics = statistics_type{};
+  auto observed = observed_type{};
   L::forward(p, as_const(x), view_of<output>(y),
-             lend<mode::by_value>(state, tape, scratch, plain_context{}));
+             loan<L, in, Call, scratch_type, context<plain_context>>{
+                 state, kept, scratch, statistics, observed, {}});
   return y;
 }
 

@@ -1,159 +1,211 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/context.hpp>
+#include <tessera/compose/call.hpp>
+#include <tessera/compose/facts.hpp>
+#include <tessera/compose/pack.hpp>
+#include <tessera/compose/slope.hpp>
 #include <tessera/core/error.hpp>
-#include <tessera/core/nothing.hpp>
 #include <tessera/tensor/parameters.hpp>
-
-#include <type_traits>
 
 // clang-format off
 /// The contract of a layer: the first header of this floor to read.
 ///
-/// A layer is an empty type, a description. What it does not name, it does not have. X is a tensor
-/// type, which stands for scalar, shape and backend in one. It names
-///   parameters<Storage>     learnt; the gradient and each moment of an optimizer are the same struct
-///   state<X>                from call to call; X is the type of one sample (no time axis)
-///   state_in<X, Mode>       the same by the input of a call and its mode, where these decide
-///   tape<X>                 forward to backward, beyond what input and output tell
-///   scratch<X, Mode>        one call; compositions overlay it with everyone else's
-///   expected_shape<S>       S with what the layer insists on: S is accepted when they are equal
-///   output_shape<S>         what comes out; output_extents(actual) is its run-time half
-///   backward_reads          what its backward reads: of its own input and output
-///   in_place                y may be x, and dx may be dy
-///   reads_parameters_first  backward has read its parameters before it adds to their gradient
-///   row_wise, streams       every row on its own, so that a step is a forward; has a step
-/// and, writing where it is told,
-///   forward(p, x, y, m)                       a whole input; m lends state, tape and scratch
+/// A layer is an empty type, a description. X is a tensor type, which stands for scalar, shape and
+/// backend in one; Call is what a call is for and the inputs it is given (call.hpp). A layer names
+///   about                     its facts (facts.hpp), the roles of memory among them
+///   parameters<Storage>       learnt; the gradient and each moment of an optimizer are the same struct
+///   expected_shape<S>         S with what it insists on: S is accepted when they are equal
+///   output_shape<S>           what comes out; output_extents(actual) is its run-time half
+///   forward(p, x, y, m)                       a whole input; m lends state, memory and inputs
 ///   step(p, x, y, m)                          one sample; not needed where row_wise
-///   backward(p, x, y, dy, dx, gradient, m)    writes dx, adds to gradient
-///   initialize(p, generator)                  the start that torch gives it
+///   backward(p, x, y, dy, dx, gradient, m)    leaves dx where it is told, adds to gradient
+///   initialize(p, generator)                  the start that torch gives it; (p, s, generator) with statistics
+/// and, where `about` says so, each as <X> or, where inputs and mode decide, as <X, Call>
+///   kept                      forward to backward in training; lent for one call elsewhere
+///   state                     from call to call; X is the type of one sample (no time axis)
+///   scratch, slopes           one call of forward, of backward: m.work; overlaid with everyone else's
+///   statistics<Storage>       saved and loaded, never optimized, const in forward: m.statistics
+///   observed<Storage>         what a forward that learns saw, m.observed; fold(to, from) joins that of
+///                             chunks, absorb(statistics, observed) takes it up at the update
+///   needs                     the inputs that a call must give: type_list<tag::memory>
 /// A view without memory means not kept, or not wanted: dropped activations, the first layer's dx,
-/// frozen parameters. A layer that does not say backward_reads is forward-only: forward(p, x)
-/// returns an expression, and the rest is derived (grad/trace.hpp).
+/// frozen parameters. A layer that does not say `about` is forward-only: forward(p, x) returns an
+/// expression, and the rest is derived (grad/trace.hpp).
 // clang-format on
 namespace tessera {
 
-/// What a call is for. by_value overlays nothing, so that it works in constant expressions.
-enum class mode { inference, streaming, training, by_value };
-
-enum class reads { neither = 0, input = 1, output = 2, both = 3 };
-[[nodiscard]] constexpr auto reads_input(reads r) -> bool { return (static_cast<int>(r) & 1) != 0; }
-[[nodiscard]] constexpr auto reads_output(reads r) -> bool {
-  return (static_cast<int>(r) & 2) != 0;
-}
-[[nodiscard]] constexpr auto reads_of(bool input, bool output) -> reads {
-  return static_cast<reads>((input ? 1 : 0) + (output ? 2 : 0));
-}
-
-template <class U> inline constexpr std::size_t bytes_of = std::is_empty_v<U> ? 0 : sizeof(U);
-
-/// What the caller lends a layer for one call.
-template <mode Mode, class State, class Tape, class Scratch, class Context> struct lent {
-  static constexpr auto purpose = Mode;
-  static constexpr bool training = Mode == mode::training;
-  using context_type = Context;
-
-  State& state;
-  Tape& tape;
-  Scratch& scratch;
-  [[no_unique_address]] Context context;
-};
-template <mode Mode, class State, class Tape, class Scratch, class Context>
-[[nodiscard]] constexpr auto lend(State& state, Tape& tape, Scratch& scratch,
-                                  Context const& context)
-    -> lent<Mode, State, Tape, Scratch, Context> {
-  return {state, tape, scratch, context};
-}
-
-// -- what a layer has -----------------------------------------------------------------------------
 namespace detail {
 
-template <class L, class X> struct state_of {
-  using type = nothing;
-};
-template <class L, class X>
-  requires requires { typename L::template state<X>; }
-struct state_of<L, X> {
-  using type = typename L::template state<X>;
-};
-template <class L, class X> struct tape_of {
-  using type = nothing;
-};
-template <class L, class X>
-  requires requires { typename L::template tape<X>; }
-struct tape_of<L, X> {
-  using type = typename L::template tape<X>;
-};
-template <class L, class X, mode M> struct scratch_of {
-  using type = nothing;
-};
-template <class L, class X, mode M>
-  requires requires { typename L::template scratch<X, M>; }
-struct scratch_of<L, X, M> {
-  using type = typename L::template scratch<X, M>;
-};
+template <class L>
+concept says_about =
+    requires { requires std::same_as<std::remove_cvref_t<decltype(L::about)>, facts>; };
 
 }  // namespace detail
 
-template <class L, class X> using tape_of = typename detail::tape_of<L, X>::type;
-template <class L, class X, mode M> using scratch_of = typename detail::scratch_of<L, X, M>::type;
-
-/// A layer carries state if it names one; compositions say so with `stateful`.
+/// The facts of L; of what says none, none.
 template <class L>
-inline constexpr bool stateful = [] {
-  if constexpr (requires { L::stateful; })
-    return L::stateful;
+inline constexpr facts about_of = [] {
+  if constexpr (detail::says_about<L>)
+    return L::about;
   else
-    return requires { typename L::template state<tensor<float, shape<1, 1>>>; };
+    return facts{};
 }();
-template <class L> inline constexpr bool row_wise = requires { requires L::row_wise; };
-template <class L> inline constexpr bool in_place = requires { requires L::in_place; };
+template <class L> inline constexpr bool stateful = about_of<L>.state;
+template <class L> inline constexpr bool row_wise = about_of<L>.row_wise;
+template <class L> inline constexpr bool in_place = about_of<L>.in_place;
+template <class L> inline constexpr bool streams = about_of<L>.streams || about_of<L>.row_wise;
+
+/// The scalar of a model whose input is X: that of X, or float where X holds whole numbers.
+template <class X>
+using model_scalar = std::conditional_t<std::is_integral_v<scalar_of<X>>, float, scalar_of<X>>;
+template <class X> using storage_of = owned<model_scalar<X>, backend_of<X>>;
+template <class L, class Storage> using parameters_of = typename L::template parameters<Storage>;
+
 /// True where the gradient may be the parameters themselves: an update fused into the backward
 /// pass.
 template <class L>
-inline constexpr bool reads_parameters_first = requires {
-  requires L::reads_parameters_first;
-} || std::is_empty_v<typename L::template parameters<owned<float>>>;
-template <class L> inline constexpr bool streams = row_wise<L> || requires { requires L::streams; };
+inline constexpr bool reads_parameters_first =
+    about_of<L>.reads_parameters_first || std::is_empty_v<parameters_of<L, owned<float>>>;
 
+// -- the roles that a layer has -------------------------------------------------------------------
 namespace detail {
-template <class L, class X, mode M> [[nodiscard]] constexpr auto state_in() {
-  if constexpr (not tessera::stateful<L>)
-    return std::type_identity<nothing>{};
-  else if constexpr (requires { typename L::template state_in<X, M>; })
-    return std::type_identity<typename L::template state_in<X, M>>{};
-  else if constexpr (M == mode::streaming)
-    return state_of<L, X>{};
+
+template <class Role> using found_role = std::type_identity<Role>;
+
+template <class L, class X, class Call> [[nodiscard]] constexpr auto kept_in() {
+  if constexpr (requires { typename L::template kept<X, Call>; })
+    return found_role<typename L::template kept<X, Call>>{};
+  else if constexpr (requires { typename L::template kept<X>; })
+    return found_role<typename L::template kept<X>>{};
   else
-    return state_of<L, sample_of<X>>{};
+    return found_role<nothing>{};
 }
+template <class L, class X, class Call> [[nodiscard]] constexpr auto scratch_in() {
+  if constexpr (requires { typename L::template scratch<X, Call>; })
+    return found_role<typename L::template scratch<X, Call>>{};
+  else if constexpr (requires { typename L::template scratch<X>; })
+    return found_role<typename L::template scratch<X>>{};
+  else
+    return found_role<nothing>{};
+}
+template <class L, class X, class Call> [[nodiscard]] constexpr auto slopes_in() {
+  if constexpr (not Call::training)
+    return found_role<nothing>{};
+  else if constexpr (requires { typename L::template slopes<X, Call>; })
+    return found_role<typename L::template slopes<X, Call>>{};
+  else if constexpr (requires { typename L::template slopes<X>; })
+    return found_role<typename L::template slopes<X>>{};
+  else
+    return found_role<nothing>{};
+}
+template <class L, class X, class Call> [[nodiscard]] constexpr auto state_in() {
+  if constexpr (not about_of<L>.state || not Call::carries)
+    return found_role<nothing>{};
+  else if constexpr (requires { typename L::template state<X, Call>; })
+    return found_role<typename L::template state<X, Call>>{};
+  else if constexpr (Call::purpose == mode::streaming)
+    return found_role<typename L::template state<X>>{};
+  else
+    return found_role<typename L::template state<sample_of<X>>>{};
+}
+template <class L, class Storage> [[nodiscard]] constexpr auto statistics_in() {
+  if constexpr (requires { typename L::template statistics<Storage>; })
+    return found_role<typename L::template statistics<Storage>>{};
+  else
+    return found_role<nothing>{};
+}
+template <class L, class Storage> [[nodiscard]] constexpr auto observed_in() {
+  if constexpr (requires { typename L::template observed<Storage>; })
+    return found_role<typename L::template observed<Storage>>{};
+  else
+    return found_role<nothing>{};
+}
+template <class L> [[nodiscard]] constexpr auto needs_of() {
+  if constexpr (requires { typename L::needs; })
+    return typename L::needs{};
+  else
+    return type_list<>{};
+}
+
 }  // namespace detail
 
+template <class L, class X, class Call>
+using kept_of = typename decltype(detail::kept_in<L, X, Call>())::type;
+template <class L, class X, class Call>
+using scratch_of = typename decltype(detail::scratch_in<L, X, Call>())::type;
+template <class L, class X, class Call>
+using slopes_of = typename decltype(detail::slopes_in<L, X, Call>())::type;
 /// The state that a call with input X reads and leaves: keyed by one sample.
-template <class L, class X, mode M>
-using state_of = typename decltype(detail::state_in<L, X, M>())::type;
-
-template <class L, class Storage> using parameters_of = typename L::template parameters<Storage>;
+template <class L, class X, class Call>
+using state_of = typename decltype(detail::state_in<L, X, Call>())::type;
+template <class L, class Storage>
+using statistics_of = typename decltype(detail::statistics_in<L, Storage>())::type;
+template <class L, class Storage>
+using observed_of = typename decltype(detail::observed_in<L, Storage>())::type;
 
 namespace detail {
+
 /// What a kernel packs for a whole call; a step, and a call by value, take the weights as they are.
-template <mode M, class Packed>
-using packed_in = std::conditional_t<M == mode::inference || M == mode::training, Packed, nothing>;
+template <class Call, class Packed>
+using packed_in =
+    std::conditional_t<Call::purpose == mode::inference || Call::purpose == mode::training, Packed,
+                       nothing>;
 /// A member that only some options have; the tag keeps two empty ones apart.
 template <int Tag> struct no_member {};
 template <bool Wanted, class U, int Tag = 0>
 using member_if = std::conditional_t<Wanted, U, no_member<Tag>>;
 
+/// A member of an object, or nothing where it is empty; and the member as the U that it stands for.
+template <class U, int Tag>
+using stored = std::conditional_t<std::is_empty_v<U>, no_member<Tag>, U>;
+template <class U> [[nodiscard]] constexpr auto stored_as(auto& member) -> U& {
+  if constexpr (std::is_empty_v<U>)
+    return empty_object<U>;
+  else
+    return member;
+}
+
 /// The type of one sample: of a sequence X, or of X itself where a call has no time axis.
-template <class X, mode M> struct sample_in {
+template <class X, bool IsSample> struct sample_if {
   using type = sample_of<X>;
 };
-template <class X> struct sample_in<X, mode::streaming> {
+template <class X> struct sample_if<X, true> {
   using type = X;
 };
+template <class X, class Call>
+using sample_in = typename sample_if<X, Call::purpose == mode::streaming>::type;
+
 }  // namespace detail
+
+// -- what a call lends ----------------------------------------------------------------------------
+
+/// What L is lent for one call with input X. Work is its scratch in a forward pass, its slopes in a
+/// backward pass.
+template <class L, class X, class Call, class Work, class Context> struct loan {
+  using call_type = Call;
+  using input_type = X;
+  static constexpr auto purpose = Call::purpose;
+  static constexpr bool training = Call::training;
+  static constexpr bool learns = Call::learns;
+  static constexpr bool has_state = not std::is_empty_v<state_of<L, X, Call>>;
+  template <class Tag> static constexpr bool gives = tessera::gives<Call, Tag>;
+
+  state_of<L, X, Call>& state;
+  kept_of<L, X, Call>& kept;
+  Work& work;
+  statistics_of<L, storage_of<X>> const& statistics;
+  observed_of<L, storage_of<X>>& observed;
+  [[no_unique_address]] Context context;
+
+  /// The input of that tag, and where its slope is added to.
+  template <class Tag> [[nodiscard]] constexpr auto value() const {
+    return context.template value<Tag>();
+  }
+  template <class Tag> [[nodiscard]] constexpr auto slope() const {
+    return adds_to(context.template slope<Tag>());
+  }
+};
 
 // -- shape rules ----------------------------------------------------------------------------------
 namespace detail {
@@ -167,7 +219,8 @@ template <class L, class S> [[nodiscard]] constexpr auto output_shape_in() {
 
 template <class L, class S>
 using output_shape = typename decltype(detail::output_shape_in<L, S>())::type;
-template <class L, class X> using output_of = reshaped<X, output_shape<L, shape_of<X>>>;
+template <class L, class X>
+using output_of = tensor<model_scalar<X>, output_shape<L, shape_of<X>>, backend_of<X>>;
 
 /// The actual extents of the output of a layer.
 template <class L, class S>
@@ -177,45 +230,6 @@ template <class L, class S>
   else
     return actual.template as<output_shape<L, S>>();
 }
-
-/// The first layer that refuses its input, or error::none.
-template <class L, class S> [[nodiscard]] constexpr auto find_mismatch() {
-  if constexpr (requires { L::template mismatch<S>(); }) {
-    return L::template mismatch<S>();
-  } else if constexpr (requires { typename L::template expected_shape<S>; }) {
-    using needed = typename L::template expected_shape<S>;
-    if constexpr (std::same_as<needed, S>)
-      return std::type_identity<error::none>{};
-    else
-      return std::type_identity<error::mismatch<error::at_position<>, error::in<L>,
-                                                error::expected<needed>, error::got<S>>>{};
-  } else {
-    return std::type_identity<error::none>{};
-  }
-}
-template <class L, class S>
-concept accepts = std::same_as<typename decltype(find_mismatch<L, S>())::type, error::none>;
-
-/// The mismatch of a composition whose part I has one.
-template <std::size_t I, class L, class S> [[nodiscard]] constexpr auto mismatch_inside() {
-  using found = typename decltype(find_mismatch<L, S>())::type;
-  if constexpr (std::same_as<found, error::none>)
-    return std::type_identity<error::none>{};
-  else
-    return std::type_identity<typename found::template inside<I>>{};
-}
-
-template <class Model, class X>
-using verdict = typename decltype(find_mismatch<Model, shape_of<X>>())::type;
-
-/// Stands in for a model that is refused: after one message it accepts everything.
-struct refused {
-  template <class Storage> struct parameters {};
-  static constexpr auto backward_reads = reads::neither;
-  static constexpr bool row_wise = true;
-  static constexpr void forward(auto&&...) {}
-  static constexpr void backward(auto&&...) {}
-};
 
 // -- calls ----------------------------------------------------------------------------------------
 
@@ -227,9 +241,22 @@ template <class L> constexpr void forward_or_step(auto const& p, auto x, auto y,
     L::forward(p, x, y, m);
 }
 
-/// A view of what is not kept, or not wanted.
-template <class X> [[nodiscard]] constexpr auto without_memory(actual_extents<shape_of<X>> actual) {
-  return view_of<X>{nullptr, actual};
+/// The start that torch gives a layer; one that says nothing has zeros.
+template <class L> constexpr void initialize_layer(auto& p, auto& statistics, auto& generator) {
+  if constexpr (requires { L::initialize(p, statistics, generator); })
+    L::initialize(p, statistics, generator);
+  else if constexpr (requires { L::initialize(p, generator); })
+    L::initialize(p, generator);
+}
+template <class L> constexpr void initialize_layer(auto& p, auto& generator) {
+  initialize_layer<L>(p, empty_object<nothing>, generator);
+}
+/// Joins what two chunks observed; takes up what a batch did.
+template <class L> constexpr void fold_observed(auto& to, auto const& from) {
+  if constexpr (about_of<L>.statistics) L::fold(to, from);
+}
+template <class L> constexpr void absorb_observed(auto& statistics, auto const& observed) {
+  if constexpr (about_of<L>.statistics) L::absorb(statistics, observed);
 }
 
 }  // namespace tessera

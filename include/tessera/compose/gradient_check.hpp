@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/condition.hpp>
 #include <tessera/compose/objects.hpp>
 
 #include <memory>
+#include <tuple>
 
 namespace tessera {
 
@@ -41,68 +41,118 @@ struct gradient_check_options {
   double rtol = 1e-3;
 };
 
+namespace detail {
+
+/// Memory for the slopes of the inputs of a call: given(value) becomes given(value, slope).
+template <class Context> struct input_slopes;
+template <class S, class... Tag, class... E> struct input_slopes<context<S, input<Tag, E>...>> {
+  std::tuple<std::unique_ptr<E>...> memory{std::make_unique<E>()...};
+
+  [[nodiscard]] auto with_slopes(context<S, input<Tag, E>...> const& c) const {
+    return std::apply(
+        [&](auto const&... m) {
+          return context<S, input<Tag, E>...>{
+              c.stream(), entry<Tag, E>{c.template value<Tag>(),
+                                        view_of<E>{m->data(), c.template value<Tag>().actual}}...};
+        },
+        memory);
+  }
+  /// f(values, slopes, count) for each input that holds real numbers.
+  void for_each(context<S, input<Tag, E>...> const& c, auto&& f) const {
+    std::apply([&](auto const&... m) { (one(c.template value<Tag>(), *m, f), ...); }, memory);
+  }
+
+ private:
+  static void one(auto value, auto const& slope, auto& f) {
+    if constexpr (std::is_same_v<scalar_of<decltype(value)>, double>)
+      f(const_cast<double*>(value.data()), slope.data(), value.size());
+  }
+};
+
+}  // namespace detail
+
 /// Compares the backward pass of a model with central differences: the derivative of
-/// sum(y·(y/2 + w)), with weights w of its own, by every parameter and every element of x.
+/// sum(y·(y/2 + w)), with weights w of its own, by every parameter, every element of x and of the
+/// inputs that the context gives.
 ///
-/// Shapes    X is the input's tensor type, of double; x a view of it; C that of the condition that
-///           the context gives, if any
+/// Shapes    X is the input's tensor type, of double; x a view of it
 /// State     `start` is what both passes begin with; backward does not go through it
 /// Cost      two forward passes for each number; allocates its objects once (hosted)
 /// Source    torch.autograd.gradcheck: the same step and tolerances
-template <class Model, class X, class C = tensor<double, shape<1, 1>>, class P, class State>
-[[nodiscard]] auto gradient_check(P& p, view_of<X> x, State const& start,
-                                  gradient_check_options options = {}, view_of<C> condition = {})
+template <class Model, class X, class P, class S, class State, class Context = plain_context>
+[[nodiscard]] auto gradient_check(P& p, S const& statistics, view_of<X> x, State const& start,
+                                  gradient_check_options options, Context const& c = {})
     -> gradient_report {
   static_assert(std::same_as<scalar_of<X>, double>,
                 "gradient_check: central differences need double");
-  auto const pass = std::make_unique<differentiation<Model, X>>();
-  auto const run = std::make_unique<differentiation<Model, X>>();
-  auto const dx = std::make_unique<X>();
-  auto const dc = std::make_unique<C>();
-  auto const weight = [](std::size_t i) { return 0.1 * static_cast<double>(i % 7) - 0.2; };
-  auto const derivative = view_of<X>{dx->data(), x.actual};
-  auto const context = given(condition, view_of<C>{dc->data(), condition.actual});
+  return [&]<class Stream, class... Inputs>(context<Stream, Inputs...> const& given) {
+    using pass_type = differentiation<Model, X, Inputs...>;
+    auto const pass = std::make_unique<pass_type>();
+    auto const run = std::make_unique<pass_type>();
+    auto const dx = std::make_unique<X>();
+    auto const slopes = detail::input_slopes<context<Stream, Inputs...>>{};
+    auto const weight = [](std::size_t i) { return 0.1 * static_cast<double>(i % 7) - 0.2; };
+    auto const derivative = view_of<X>{dx->data(), x.actual};
+    auto const wanted = slopes.with_slopes(given);
+    auto const forward = [&](pass_type& one) {
+      if constexpr (not std::is_empty_v<State>) one.state = start;
+      if constexpr (detail::has_statistics<typename pass_type::model, X>)
+        return one.forward(p, statistics, x, wanted);
+      else
+        return one.forward(p, x, wanted);
+    };
 
-  pass->state = start;
-  auto const y = pass->forward(p, x, context);
-  for (auto i = std::size_t{0}; i < y.size(); ++i) pass->dy.data()[i] = y.data()[i] + weight(i);
-  pass->backward(p, x, derivative, pass->gradient, context);
+    auto const y = forward(*pass);
+    for (auto i = std::size_t{0}; i < y.size(); ++i) pass->dy.data()[i] = y.data()[i] + weight(i);
+    if constexpr (detail::has_statistics<typename pass_type::model, X>)
+      pass->backward(p, statistics, x, derivative, pass->gradient, wanted);
+    else
+      pass->backward(p, x, derivative, pass->gradient, wanted);
 
-  auto const objective = [&] {
-    run->state = start;
-    auto const out = run->forward(p, x, context);
-    auto total = 0.0;
-    for (auto i = std::size_t{0}; i < out.size(); ++i)
-      total += out.data()[i] * (0.5 * out.data()[i] + weight(i));
-    return total;
-  };
-  auto report = gradient_report{};
-  auto const check = [&](name const& where, double* values, double const* slopes, std::size_t n) {
-    for (auto i = std::size_t{0}; i < n; ++i) {
-      auto const before = values[i];
-      values[i] = before + options.step;
-      auto const above = objective();
-      values[i] = before - options.step;
-      auto const below = objective();
-      values[i] = before;
-      report.compare(where, i, slopes[i], (above - below) / (2 * options.step), options.atol,
-                     options.rtol);
-    }
-  };
-  for_each_parameter(
-      [&](name const& where, auto& values, auto const& slopes) {
-        check(where, values.data(), slopes.data(), shape_of<decltype(values)>::capacity);
-      },
-      p, pass->gradient);
-  check(name("x"), x.data(), derivative.data(), x.size());
-  if (condition.has_memory()) check(name("c"), condition.data(), dc->data(), condition.size());
-  return report;
+    auto const objective = [&] {
+      auto const out = forward(*run);
+      auto total = 0.0;
+      for (auto i = std::size_t{0}; i < out.size(); ++i)
+        total += out.data()[i] * (0.5 * out.data()[i] + weight(i));
+      return total;
+    };
+    auto report = gradient_report{};
+    auto const check = [&](name const& where, double* values, double const* by_backward,
+                           std::size_t n) {
+      for (auto i = std::size_t{0}; i < n; ++i) {
+        auto const before = values[i];
+        values[i] = before + options.step;
+        auto const above = objective();
+        values[i] = before - options.step;
+        auto const below = objective();
+        values[i] = before;
+        report.compare(where, i, by_backward[i], (above - below) / (2 * options.step), options.atol,
+                       options.rtol);
+      }
+    };
+    for_each_parameter(
+        [&](name const& where, auto& values, auto const& slope) {
+          check(where, values.data(), slope.data(), shape_of<decltype(values)>::capacity);
+        },
+        p, pass->gradient);
+    check(name("x"), x.data(), derivative.data(), x.size());
+    auto input_number = std::size_t{0};
+    slopes.for_each(wanted, [&](double* values, double const* slope, std::size_t n) {
+      check(name("input ", input_number++), values, slope, n);
+    });
+    return report;
+  }(as_context(c));
 }
-
+template <class Model, class X, class P, class State, class Context = plain_context>
+[[nodiscard]] auto gradient_check(P& p, view_of<X> x, State const& start,
+                                  gradient_check_options options, Context const& c = {})
+    -> gradient_report {
+  return gradient_check<Model, X>(p, nothing{}, x, start, options, c);
+}
 template <class Model, class X, class P>
 [[nodiscard]] auto gradient_check(P& p, view_of<X> x, gradient_check_options options = {})
     -> gradient_report {
-  return gradient_check<Model, X>(p, x, state_of<as_layer<Model>, X, mode::training>{}, options);
+  return gradient_check<Model, X>(p, x, state_of<as_layer<Model>, X, training_call>{}, options);
 }
 
 }  // namespace tessera

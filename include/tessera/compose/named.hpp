@@ -12,30 +12,8 @@ namespace tessera {
 /// Shapes  those of the layer
 /// Source  reference values: tests/reference/unet.py, by the keys of diffusers
 template <fixed_name Name, class Layer> struct named : as_layer<Layer> {
-  using inner = as_layer<Layer>;
+  using unnamed = Layer;
   static constexpr auto own_name = Name;
-
-  template <class Storage> struct parameters {
-    using parts = parameters_of<inner, Storage>;
-    static constexpr auto own_name = Name;
-    [[no_unique_address]] parameters_of<inner, Storage> layer;
-    template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
-      f(name{}, p.layer...);
-    }
-  };
-  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    inner::forward(p.layer, x, y, m);
-  }
-  static constexpr void step(auto const& p, auto x, auto y, auto m) {
-    forward_or_step<inner>(p.layer, x, y, m);
-  }
-  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
-                                 auto m) {
-    inner::backward(p.layer, x, y, dy, dx, gradient.layer, m);
-  }
-  static constexpr void initialize(auto& p, auto& generator) {
-    initialize_layer<inner>(p.layer, generator);
-  }
 };
 
 }  // namespace tessera

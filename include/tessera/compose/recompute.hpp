@@ -1,55 +1,85 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/traced.hpp>
+#include <tessera/compose/composition.hpp>
 
 namespace tessera {
 
-/// The same layer without its tape: the backward pass runs the forward pass once more. Time for
-/// memory, as torch.utils.checkpoint.
+/// The same layer without what it keeps: the backward pass runs the forward pass once more. Time
+/// for memory, as torch.utils.checkpoint.
 ///
 /// Shapes  those of the layer
-/// State   that of the layer; the tape keeps the one that the call started from
-/// Cost    a second forward pass; the layer's tape is scratch, which compositions overlay: N of
+/// State   that of the layer; kept is the one that the call started from
+/// Cost    a second forward pass; what the layer keeps is work, which compositions overlay: N of
 ///         them after each other need the memory of one
-/// Accuracy  the same bits, dropout included
+/// Accuracy  the same bits, dropout included; statistics are observed once
 template <class Layer> struct recompute : as_layer<Layer> {
   using inner = as_layer<Layer>;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool in_place = false;
+  static constexpr auto about = [] {
+    auto f = about_of<inner>;
+    f.backward_reads = reads::input;
+    f.in_place = false;
+    f.kept = f.scratch = f.slopes = true;
+    return f;
+  }();
 
-  template <class X> struct tape {
-    [[no_unique_address]] state_of<inner, X, mode::training> start;
+  template <class X, class Call> [[nodiscard]] static constexpr auto find() {
+    return find_mismatch<inner, X, Call>();
+  }
+  template <class X, class Call>
+  using kept =
+      std::conditional_t<Call::training, state_of<inner, X, Call>, kept_of<inner, X, Call>>;
+  template <class X, class Call> struct both {
+    [[no_unique_address]] kept_of<inner, X, Call> kept;
+    [[no_unique_address]] scratch_of<inner, X, Call> layer;
   };
-  template <class X, mode M> struct scratch : scratch_of<inner, X, M> {};
-  template <class X> struct scratch<X, mode::training> {
+  template <class X, class Call>
+  using scratch = std::conditional_t<Call::training, both<X, Call>, scratch_of<inner, X, Call>>;
+  template <class X, class Call> struct slopes {
+    using forward_work = scratch_of<inner, X, Call>;
+    using backward_work = slopes_of<inner, X, Call>;
     output_of<inner, X> y;
-    [[no_unique_address]] state_of<inner, X, mode::training> state;
-    [[no_unique_address]] tape_of<inner, X> tape;
-    [[no_unique_address]] scratch_of<inner, X, mode::training> layer;
+    [[no_unique_address]] state_of<inner, X, Call> state;
+    [[no_unique_address]] kept_of<inner, X, Call> kept;
+    [[no_unique_address]] observed_of<inner, storage_of<X>> unseen;
+    [[no_unique_address]] arena<std::max(bytes_of<forward_work>, bytes_of<backward_work>)> work;
   };
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     if constexpr (m.training) {
-      if constexpr (tessera::stateful<inner>)
-        copy_on<backend_of<decltype(x)>>(m.tape.start, m.state);
-      inner::forward(p, x, y, again(m, m.state));
+      if constexpr (m.has_state) copy_on<backend_of<decltype(x)>>(m.kept, m.state);
+      inner::forward(p, x, y, lend(m, m.state, m.work.kept, m.work.layer, m.observed));
     } else {
-      inner::forward(p, x, y, m);
+      inner::forward(p, x, y, lend(m, m.state, m.kept, m.work, m.observed));
     }
+  }
+  static constexpr void step(auto const& p, auto x, auto y, auto m) {
+    forward_or_step<inner>(p, x, y, lend(m, m.state, m.kept, m.work, m.observed));
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    auto const y = view_of<kind_of<decltype(dy)>>{m.scratch.y.data(), dy.actual};
-    if constexpr (tessera::stateful<inner>)
-      copy_on<backend_of<decltype(x)>>(m.scratch.state, m.tape.start);
-    inner::forward(p, x, y, again(m, m.scratch.state));
-    inner::backward(p, x, as_const(y), dy, dx, gradient, again(m, m.scratch.state));
+    using M = decltype(m);
+    using X = typename M::input_type;
+    using Call = typename M::call_type;
+    auto& again = m.work;
+    auto const y = view_of<kind_of<decltype(dy)>>{again.y.data(), dy.actual};
+    if constexpr (m.has_state) copy_on<backend_of<decltype(x)>>(again.state, m.kept);
+    auto& forward_work =
+        detail::placed<0, scratch_of<inner, X, Call>, mode::training>(again.work, placement<1>{});
+    auto& backward_work =
+        detail::placed<0, slopes_of<inner, X, Call>, mode::training>(again.work, placement<1>{});
+    inner::forward(p, x, y, lend(m, again.state, again.kept, forward_work, again.unseen));
+    inner::backward(p, x, as_const(y), dy, dx, gradient,
+                    lend(m, again.state, again.kept, backward_work, again.unseen));
   }
 
  private:
-  [[nodiscard]] static constexpr auto again(auto m, auto& state) {
-    return lend<m.purpose>(state, m.scratch.tape, m.scratch.layer, m.context);
+  template <class M, class Work>
+  [[nodiscard]] static constexpr auto lend(M m, auto& state, auto& kept, Work& work,
+                                           auto& observed) {
+    return loan<inner, typename M::input_type, typename M::call_type, Work,
+                std::remove_cvref_t<decltype(m.context)>>{state,        kept,     work,
+                                                          m.statistics, observed, m.context};
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/traced.hpp>
+#include <tessera/compose/composition.hpp>
 
 namespace tessera {
 
@@ -11,61 +11,73 @@ namespace tessera {
 /// State   that of each layer, an array
 /// Cost    compile time of one layer; two buffers of the shape of x, whatever N is
 /// Errors  a layer that changes the shape: tests/fail/repeat_changes_shape.cpp
-template <class Layer, std::size_t N> struct repeat {
+template <class Layer, std::size_t N> struct repeat : any_shape {
   static_assert(N > 0, "repeat: at least once");
   using inner = as_layer<Layer>;
-  static constexpr bool stateful = tessera::stateful<inner>;
-  static constexpr bool row_wise = tessera::row_wise<inner>;
-  static constexpr bool streams = tessera::streams<inner>;
-  static constexpr auto backward_reads = inner::backward_reads;
-  static constexpr bool keeps = backward_reads != reads::neither;
+  static constexpr bool keeps = about_of<inner>.backward_reads != reads::neither;
+  static constexpr auto about = [] {
+    auto f = about_of<inner>;
+    f.in_place = false;
+    f.adds_dx = N == 1 && f.adds_dx;
+    f.kept = f.scratch = f.slopes = true;
+    return f;
+  }();
 
-  template <class S> [[nodiscard]] static constexpr auto mismatch() {
-    using found = decltype(mismatch_inside<0, inner, S>());
-    if constexpr (not std::same_as<typename found::type, error::none>)
+  template <class X, class Call> [[nodiscard]] static constexpr auto find() {
+    using found = decltype(mismatch_inside<0, inner, X, Call>());
+    if constexpr (not std::same_as<found, detail::no_finding>)
       return found{};
-    else if constexpr (not std::same_as<tessera::output_shape<inner, S>, S>)
-      return std::type_identity<
-          error::mismatch<error::at_position<>, error::in<repeat>, error::expected<S>,
-                          error::got<tessera::output_shape<inner, S>>>>{};
     else
-      return std::type_identity<error::none>{};
+      return same_shape<repeat, shape_of<X>, tessera::output_shape<inner, shape_of<X>>>();
   }
-  template <class X> static constexpr void for_each_child(auto&& f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (f.template operator()<I, Layer, X>(), ...);
-    }(std::make_index_sequence<N>{});
+  template <class X, class Call> static constexpr void for_each_child(auto&& f) {
+    for_each_index<N>(
+        [&]<std::size_t I>() { f.template operator()<I, Layer, X, Call>(name("", I)); });
   }
 
-  template <class Storage> struct parameters {
-    using parts = parameters_of<inner, Storage>;
-    parameters_of<inner, Storage> each[N];
+  // -- roles
+  template <class Part> struct row {
+    using parts = hana::basic_tuple<Part>;
+    Part each[N];
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       for (auto i = std::size_t{0}; i < N; ++i) f(name("", i), p.each[i]...);
     }
   };
-  template <class State> struct states {
-    State each[N];
-  };
-  template <class X, mode M> using state_in = states<state_of<inner, X, M>>;
-  template <class X> struct one_tape {
+  /// A row of parts, or nothing of nothing.
+  template <class Part>
+  using row_if = std::conditional_t<std::is_same_v<Part, nothing>, nothing, row<Part>>;
+  template <class Storage> using parameters = row<parameters_of<inner, Storage>>;
+  template <class Storage> using statistics = row_if<statistics_of<inner, Storage>>;
+  template <class Storage> using observed = row_if<observed_of<inner, Storage>>;
+  template <class X, class Call> using state = row_if<state_of<inner, X, Call>>;
+  template <class X, class Call> struct one_kept {
     [[no_unique_address]] detail::member_if<keeps, X> output;
-    [[no_unique_address]] tape_of<inner, X> layer;
+    [[no_unique_address]] kept_of<inner, X, Call> layer;
   };
-  template <class X> struct tape {
-    one_tape<X> each[N];
+  template <class X, class Call> struct all_kept {
+    one_kept<X, Call> each[N];
   };
-  template <class X, mode M> struct scratch {
+  template <class X, class Call>
+  using kept = std::conditional_t<Call::training, all_kept<X, Call>, nothing>;
+  template <class X, class Call> struct scratch {
     X even;
     X odd;
-    [[no_unique_address]] scratch_of<inner, X, M> layer;
+    [[no_unique_address]] scratch_of<inner, X, Call> layer;
+    [[no_unique_address]] std::conditional_t<Call::training, detail::no_member<0>,
+                                             kept_of<inner, X, Call>> kept;
+  };
+  template <class X, class Call> struct slopes {
+    X even;
+    X odd;
+    [[no_unique_address]] slopes_of<inner, X, Call> layer;
   };
 
+  // -- calls
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     auto from = as_const(x);
     for (auto i = std::size_t{0}; i < N; ++i) {
-      auto const to = i + 1 == N ? y : between(i, x, m);
-      forward_or_step<inner>(p.each[i], from, to, inside(m, i));
+      auto const to = i + 1 == N ? y : after(i, x, m);
+      forward_or_step<inner>(p.each[i], from, to, inside(m, kept_of_layer(m, i), i));
       from = as_const(to);
     }
   }
@@ -78,39 +90,70 @@ template <class Layer, std::size_t N> struct repeat {
       auto in = constant{nullptr, x.actual};
       auto out = constant{nullptr, x.actual};
       if constexpr (keeps) {
-        in = i == 0 ? as_const(x) : as_const(m.tape.each[i - 1].output.sized_like(x));
-        out = i + 1 == N ? as_const(y) : as_const(m.tape.each[i].output.sized_like(x));
+        in = i == 0 ? as_const(x) : as_const(m.kept.each[i - 1].output.sized_like(x));
+        out = i + 1 == N ? as_const(y) : as_const(m.kept.each[i].output.sized_like(x));
       }
-      auto const d_in = i == 0 ? dx : (i % 2 == 0 ? m.scratch.even : m.scratch.odd).sized_like(x);
-      inner::backward(p.each[i], in, out, d_out, d_in, gradient.each[i], inside(m, i));
+      auto const d_in = (i % 2 == 0 ? m.work.even : m.work.odd).sized_like(x);
+      auto const back = [&](auto target) {
+        inner::backward(p.each[i], in, out, d_out, target, gradient.each[i],
+                        inside(m, m.kept.each[i].layer, i));
+      };
+      if (i == 0)
+        back(dx);
+      else
+        back(writes(d_in));
       d_out = as_const(d_in);
     }
   }
+  static constexpr void initialize(auto& p, auto& s, auto& generator) {
+    for (auto i = std::size_t{0}; i < N; ++i)
+      if constexpr (requires { s.each[i]; })
+        initialize_layer<inner>(p.each[i], s.each[i], generator);
+      else
+        initialize_layer<inner>(p.each[i], generator);
+  }
   static constexpr void initialize(auto& p, auto& generator) {
-    for (auto& one : p.each) initialize_layer<inner>(one, generator);
+    auto none = nothing{};
+    initialize(p, none, generator);
+  }
+  static constexpr void fold(auto& to, auto const& from) {
+    for (auto i = std::size_t{0}; i < N; ++i) fold_observed<inner>(to.each[i], from.each[i]);
+  }
+  static constexpr void absorb(auto& s, auto const& o) {
+    for (auto i = std::size_t{0}; i < N; ++i) absorb_observed<inner>(s.each[i], o.each[i]);
   }
 
  private:
-  [[nodiscard]] static constexpr auto between(std::size_t i, auto x, auto m) {
+  /// What layer i gives to the next one.
+  [[nodiscard]] static constexpr auto after(std::size_t i, auto x, auto m) {
     if constexpr (m.training && keeps)
-      return m.tape.each[i].output.sized_like(x);
+      return m.kept.each[i].output.sized_like(x);
     else
-      return (i % 2 == 0 ? m.scratch.even : m.scratch.odd).sized_like(x);
+      return (i % 2 == 0 ? m.work.even : m.work.odd).sized_like(x);
   }
-  [[nodiscard]] static constexpr auto inside(auto m, std::size_t i) {
-    auto& state = [&]() -> auto& {
-      if constexpr (stateful)
-        return m.state.each[i];
-      else
-        return m.state;
-    }();
-    auto& tape = [&]() -> auto& {
-      if constexpr (m.training)
-        return m.tape.each[i].layer;
-      else
-        return m.tape;
-    }();
-    return lend<m.purpose>(state, tape, m.scratch.layer, m.context.inside(i));
+  [[nodiscard]] static constexpr auto kept_of_layer(auto m, [[maybe_unused]] std::size_t i)
+      -> auto& {
+    if constexpr (m.training)
+      return m.kept.each[i].layer;
+    else
+      return m.work.kept;
+  }
+  template <class Whole>
+  [[nodiscard]] static constexpr auto one_of(Whole& whole, std::size_t i) -> auto& {
+    if constexpr (requires { whole.each[i]; })
+      return whole.each[i];
+    else
+      return whole;
+  }
+  [[nodiscard]] static constexpr auto inside(auto m, auto& kept, std::size_t i) {
+    using M = decltype(m);
+    using X = typename M::input_type;
+    using Call = typename M::call_type;
+    auto const context = m.context.inside(i);
+    return loan<inner, X, Call, std::remove_reference_t<decltype((m.work.layer))>,
+                std::remove_const_t<decltype(context)>>{
+        one_of(m.state, i),    kept,   m.work.layer, one_of(m.statistics, i),
+        one_of(m.observed, i), context};
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/grad/trace.hpp>
 
 namespace tessera {
@@ -10,44 +10,54 @@ namespace detail {
 
 /// The expression that a forward-only layer returns for inputs of type X.
 template <class L, class X>
-using expression_of =
-    decltype(L::forward(std::declval<parameters_of<L, owned<scalar_of<X>, backend_of<X>>> const&>(),
-                        std::declval<const_view_of<X>>()));
+using expression_of = decltype(L::forward(std::declval<parameters_of<L, storage_of<X>> const&>(),
+                                          std::declval<const_view_of<X>>()));
+
+/// The shape that a forward-only layer insists on.
+template <class L, class S> struct shape_expected {
+  using type = S;
+};
+template <class L, class S>
+  requires requires { typename L::template expected_shape<S>; }
+struct shape_expected<L, S> {
+  using type = typename L::template expected_shape<S>;
+};
 
 }  // namespace detail
 
 /// A whole layer, made of one that has `forward(p, x)` alone: an expression.
 ///
 /// State    none
-/// Cost     the tape keeps the results that are computed before the row pass (reductions, products)
+/// Cost     kept are the results that are computed before the row pass (reductions, products)
 /// Errors   an expression that is not of the output's shape: tests/fail/traced_wrong_shape.cpp
 template <class L> struct traced {
   template <class X> using expression = detail::expression_of<L, X>;
   template <class X> using values = typename expression<X>::temporaries;
 
+  static constexpr auto about = facts{.backward_reads = reads::input,
+                                      .row_wise =
+                                          [] {
+                                            if constexpr (requires { L::row_wise; })
+                                              return L::row_wise;
+                                            else
+                                              return true;
+                                          }(),
+                                      .kept = true,
+                                      .slopes = true};
   template <class Storage> using parameters = parameters_of<L, Storage>;
-  template <class X> struct tape {
-    [[no_unique_address]] values<X> kept;
+  template <class X> struct kept {
+    [[no_unique_address]] values<X> of_rows;
   };
-  template <class X, mode M> struct scratch {
-    [[no_unique_address]] values<X> kept;
-  };
-  template <class X> struct scratch<X, mode::training> {
+  template <class X> struct slopes {
     [[no_unique_address]] values<X> derivatives;
   };
+  template <class S> using expected_shape = S;
   template <class S> using output_shape = shape_of<expression<tensor<float, S>>>;
-  template <class S> [[nodiscard]] static constexpr auto mismatch() {
-    return find_mismatch<L, S>();
+  template <class X, class Call> [[nodiscard]] static constexpr auto find() {
+    using S = shape_of<X>;
+    using needed = typename detail::shape_expected<L, S>::type;
+    return same_shape<L, needed, S>();
   }
-
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool stateful = false;
-  static constexpr bool row_wise = [] {
-    if constexpr (requires { L::row_wise; })
-      return L::row_wise;
-    else
-      return true;
-  }();
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     if constexpr (m.purpose == mode::streaming && not requires { L::row_wise; }) {
@@ -57,55 +67,50 @@ template <class L> struct traced {
                     "streaming: this forward-only layer mixes the samples of a sequence");
     }
     auto e = L::forward(p, x);
-    if constexpr (m.training)
-      run(e, y, m.tape.kept);
-    else
-      run(e, y, m.scratch.kept);
+    e.bind(m.kept.of_rows);
+    e.compute();
+    tessera::detail::assign_pass(y, e);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     if (dx.has_memory())
       for (auto i = std::size_t{0}; i < dx.size(); ++i) dx.data()[i] = {};
     auto e = L::forward(p, x);
-    auto place = L::forward(gradient, dx);
-    e.bind(m.tape.kept);
-    place.bind(m.scratch.derivatives);
+    auto place = L::forward(gradient, dx.view);
+    e.bind(m.kept.of_rows);
+    place.bind(m.work.derivatives);
     grad::pull_back(e, place, dy);
-  }
-
- private:
-  static constexpr void run(auto& e, auto y, auto& kept) {
-    e.bind(kept);
-    e.compute();
-    tessera::detail::assign_pass(y, e);
   }
 };
 
 namespace detail {
 template <class L> [[nodiscard]] constexpr auto whole_layer() {
-  if constexpr (requires { L::backward_reads; })
+  if constexpr (requires { L::about; })
     return std::type_identity<L>{};
+  else if constexpr (requires(int a) { L::backward(a, a, a, a, a, a, a); })
+    return std::type_identity<L>{};  // says no facts: refused by name
   else
     return std::type_identity<traced<L>>{};
 }
-template <class Model, class S> [[nodiscard]] constexpr auto checked() {
-  if constexpr (accepts<Model, S>)
+template <class Model, class X, class Call> [[nodiscard]] constexpr auto checked() {
+  if constexpr (layer_for<typename decltype(whole_layer<Model>())::type, X, Call>)
     return whole_layer<Model>();
   else
     return std::type_identity<refused>{};
 }
+template <class Model, class X, class Call> struct checked_if {
+  using type = typename decltype(checked<Model, X, Call>())::type;
+};
 }  // namespace detail
 
 /// L itself, or what tracing makes of it.
 template <class L> using as_layer = typename decltype(detail::whole_layer<L>())::type;
 
-/// The model as a layer for inputs of type X; after one message, a stand-in.
-template <class Model, class X>
-using checked = typename decltype(detail::checked<Model, shape_of<X>>())::type;
+/// What is wrong with a model that is called so; error::none if nothing is.
+template <class Model, class X, class Call> using model_verdict = verdict<as_layer<Model>, X, Call>;
 
-/// The start that torch gives a layer; one that says nothing has zeros.
-template <class L> constexpr void initialize_layer(auto& p, auto& generator) {
-  if constexpr (requires { L::initialize(p, generator); }) L::initialize(p, generator);
-}
+/// The model as a layer for inputs of type X; after one message, a stand-in.
+template <class Model, class X, class Call>
+using checked = typename decltype(detail::checked<Model, X, Call>())::type;
 
 }  // namespace tessera

@@ -6,13 +6,14 @@
 namespace tessera {
 
 /// A layer in its place: what for_each_layer hands out, as a type.
-template <class Layer, class X> struct place_of_layer {
+template <class Layer, class X, class Call = training_call> struct place_of_layer {
   using layer = as_layer<Layer>;
   using input = X;
+  using call = Call;
   using output = output_of<layer, X>;
   static constexpr auto parameters = parameter_count<Layer>;
-  static constexpr auto tape = bytes_of<tape_of<layer, X>>;
-  static constexpr auto scratch = bytes_of<scratch_of<layer, X, mode::training>>;
+  static constexpr auto kept = bytes_of<kept_of<layer, X, Call>>;
+  static constexpr auto scratch = bytes_of<detail::work_of<layer, X, Call>>;
   /// Multiply-adds of a forward pass, with bounded extents at their bound; 0 where the layer counts
   /// none.
   static constexpr auto multiply_adds = [] {
@@ -24,30 +25,82 @@ template <class Layer, class X> struct place_of_layer {
 };
 
 /// True for a layer made of others, which it hands out with their inputs.
-template <class L, class X>
-inline constexpr bool is_composition = requires(decltype([]<std::size_t, class, class>() {}) each) {
-  L::template for_each_child<X>(each);
-};
+template <class L, class X, class Call = training_call>
+inline constexpr bool is_composition =
+    requires(decltype([]<std::size_t, class, class, class>(name const&) {}) each) {
+      L::template for_each_child<X, Call>(each);
+    };
 
 namespace detail {
 
-template <class Layer, class X> constexpr void walk_layers(name const& path, auto& f) {
+/// The layer that a name was given to.
+template <class Layer> struct without_name {
+  using type = Layer;
+};
+template <class Layer>
+  requires requires { typename Layer::unnamed; }
+struct without_name<Layer> : without_name<typename Layer::unnamed> {};
+
+template <class Layer, class X, class Call> constexpr void walk_layers(name const& path, auto& f) {
   using L = as_layer<Layer>;
-  if constexpr (is_composition<L, X>) {
-    L::template for_each_child<X>([&]<std::size_t I, class Child, class Input>() {
-      walk_layers<Child, Input>(path / name_inside<Child>(I), f);
-    });
+  if constexpr (is_composition<L, X, Call>) {
+    L::template for_each_child<X, Call>(
+        [&]<std::size_t I, class Child, class Input, class Inside>(name const& child) {
+          walk_layers<Child, Input, Inside>(path / child, f);
+        });
   } else {
-    f(path, place_of_layer<Layer, X>{});
+    f(path, place_of_layer<typename without_name<Layer>::type, X, Call>{});
   }
 }
 
+/// The way to the first layer of which Answer does not hold: outermost index first.
+struct layer_position {
+  bool found = false;
+  std::size_t depth = 0;
+  std::size_t at[16] = {};
+};
+template <template <class> class Answer, class Layer, class X, class Call>
+constexpr void find_layer_without(layer_position& result) {
+  using L = as_layer<Layer>;
+  if constexpr (is_composition<L, X, Call>) {
+    L::template for_each_child<X, Call>(
+        [&]<std::size_t I, class Child, class Input, class Inside>(name const&) {
+          if (result.found) return;
+          result.at[result.depth++] = I;
+          find_layer_without<Answer, Child, Input, Inside>(result);
+          if (not result.found) --result.depth;
+        });
+  } else {
+    result.found = not Answer<L>::value;
+  }
+}
+
+template <template <class> class Answer, class Model, class X, class Call>
+inline constexpr auto layer_without = [] {
+  auto result = layer_position{};
+  find_layer_without<Answer, Model, X, Call>(result);
+  return result;
+}();
+
 }  // namespace detail
 
-/// Calls f(path, place_of_layer<Layer, Input>{}) for every layer of a model that is no composition,
-/// in the order of the forward pass: "0", "1.0" and so on.
-template <class Model, class X> constexpr void for_each_layer(auto&& f) {
-  detail::walk_layers<Model, X>(name{}, f);
+/// The position of the first layer of a model of which Answer<Layer> does not hold, as an
+/// error::at_position; error::none where it holds of all.
+template <template <class> class Answer, class Model, class X, class Call = training_call>
+[[nodiscard]] constexpr auto first_layer_without() {
+  if constexpr (not detail::layer_without<Answer, Model, X, Call>.found)
+    return std::type_identity<error::none>{};
+  else
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return std::type_identity<
+          error::at_position<detail::layer_without<Answer, Model, X, Call>.at[I]...>>{};
+    }(std::make_index_sequence<detail::layer_without<Answer, Model, X, Call>.depth>{});
+}
+
+/// Calls f(path, place_of_layer<Layer, Input, Call>{}) for every layer of a model that is no
+/// composition, in the order of the forward pass: "0", "1.0" and so on.
+template <class Model, class X, class... Inputs> constexpr void for_each_layer(auto&& f) {
+  detail::walk_layers<Model, X, call_for<mode::training, Inputs...>>(name{}, f);
 }
 
 }  // namespace tessera

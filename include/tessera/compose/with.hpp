@@ -1,117 +1,75 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/condition.hpp>
-#include <tessera/compose/pair.hpp>
-#include <tessera/compose/traced.hpp>
-#include <tessera/tensor/assign.hpp>
+#include <tessera/compose/composition.hpp>
 
 namespace tessera {
 
-/// A body whose layers all see a condition: what Net makes of the one that the caller gave.
+/// A body that is given, as Into, what Net makes of the input From: an encoder and its decoder, a
+/// condition and its conditioned layers.
 ///
-/// Shapes  x (batch, ...) to the body; the caller's condition (batch, Width) to Net, in the context
+/// Shapes  x to the body; From of any shape that Net takes
 /// State   that of both
-/// Cost    Net runs once for a call; the tape keeps its output
-/// Errors  a call whose context has no condition of that shape: tests/fail/with_no_condition.cpp
-template <std::size_t Width, class Net, class Body> struct with {
+/// Cost    Net runs once for a call; what it makes is kept in training, and has one buffer for the
+///         slope that the layers of the body add to
+/// Errors  a call that does not give From: tests/fail/with_no_condition.cpp
+template <class From, class Net, class Into, class Body>
+struct with : composition<with<From, Net, Into, Body>, Net, Body> {
   using net = as_layer<Net>;
   using body = as_layer<Body>;
-  template <class S> using raw_shape = shape<S::extents[0], static_cast<extent>(Width)>;
-  template <class X> using raw = reshaped<X, raw_shape<shape_of<X>>>;
-  template <class X> using condition = output_of<net, raw<X>>;
+  using needs = type_list<From>;
+  template <class Call> using raw = given_type<Call, From>;
+  template <class Call> using made = output_of<net, raw<Call>>;
 
-  static constexpr bool stateful = tessera::stateful<net> || tessera::stateful<body>;
-  static constexpr auto backward_reads = body::backward_reads;
   template <class S> using output_shape = tessera::output_shape<body, S>;
-  template <class S> [[nodiscard]] static constexpr auto mismatch() {
-    using in_net = decltype(mismatch_inside<0, net, raw_shape<S>>());
-    if constexpr (std::same_as<typename in_net::type, error::none>)
-      return mismatch_inside<1, body, S>();
-    else
-      return in_net{};
-  }
   [[nodiscard]] static constexpr auto output_extents(auto actual) {
     return tessera::output_extents<body>(actual);
   }
-  template <class X> static constexpr void for_each_child(auto&& f) {
-    f.template operator()<0, Net, raw<X>>();
-    f.template operator()<1, Body, X>();
-  }
+  static constexpr auto backward_reads = about_of<body>.backward_reads;
+  static constexpr bool adds_dx = about_of<body>.adds_dx;
 
-  // -- memory
-  template <class Storage>
-  using parameters =
-      detail::pair_of_parameters<parameters_of<net, Storage>, parameters_of<body, Storage>>;
-  template <class X, mode M>
-  using state_in = detail::pair_of<state_of<net, raw<X>, M>, state_of<body, X, M>>;
-  template <class X> struct tape {
-    condition<X> c;
-    [[no_unique_address]] tape_of<net, raw<X>> first;
-    [[no_unique_address]] tape_of<body, X> second;
+  template <class X, class Call, std::size_t I> struct part {
+    using input = X;
+    using call = call_with<call_without<Call, From>, Into, made<Call>>;
   };
-  template <class X, mode M> struct scratch {
-    static constexpr bool trains = M == mode::training;
-    condition<X> c;  ///< in training, its slope
-    [[no_unique_address]] detail::member_if<trains, raw<X>> slope;
-    [[no_unique_address]] scratch_of<net, raw<X>, M> first;
-    [[no_unique_address]] scratch_of<body, X, M> second;
+  template <class X, class Call> struct part<X, Call, 0> {
+    using input = raw<Call>;
+    using call = call_without<Call, From>;
   };
+  template <class X, class Call, std::size_t I> using input = typename part<X, Call, I>::input;
+  template <class X, class Call, std::size_t I> using call_inside = typename part<X, Call, I>::call;
+  template <class X, class Call> using values = type_list<between<made<Call>, 0, 1, true>>;
+  template <class X, class Call>
+  using slopes_between =
+      type_list<between<made<Call>, 0, 1>,
+                between<std::conditional_t<about_of<net>.adds_dx, nothing, raw<Call>>, 0, 0>>;
 
-  // -- calls
-  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    if constexpr (is_given<decltype(x), decltype(m)>()) {
-      auto const given_condition = as_const(m.context.condition);
-      auto& kept = [&]() -> auto& {
-        if constexpr (decltype(m)::training)
-          return m.tape.c;
-        else
-          return m.scratch.c;
-      }();
-      auto const c = kept.sized_like(given_condition);
-      net::forward(p.first, given_condition, c, detail::lend_first(m));
-      auto const unwanted = without_memory<kind_of<decltype(c)>>(c.actual);
-      body::forward(p.second, x, y, lend_body(m, as_const(c), unwanted));
-    }
+  static constexpr void run(auto inside, auto x, auto y) {
+    auto const from = inside.m.template value<From>();
+    auto const c = inside.template value<0>(tessera::output_extents<net>(from.actual));
+    inside.template forward<0>(from, c);
+    inside.template forward<1>(
+        x, y, for_body(inside, as_const(c), without_memory<made_in<decltype(inside)>>(c.actual)));
   }
-  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
-                                 auto m) {
-    if constexpr (is_given<decltype(x), decltype(m)>()) {
-      auto const given_condition = as_const(m.context.condition);
-      auto const c = as_const(m.tape.c.sized_like(given_condition));
-      auto const dc = m.scratch.c.sized_like(given_condition);
-      assign(dc, scalar_of<decltype(dc)>{0});
-      body::backward(p.second, x, y, dy, dx, gradient.second, lend_body(m, c, dc));
-      auto const outer = m.context.slope;
-      auto const d = outer.has_memory() ? m.scratch.slope.sized_like(given_condition) : outer;
-      net::backward(p.first, given_condition, c, as_const(dc), d, gradient.first,
-                    detail::lend_first(m));
-      if (outer.has_memory()) outer += d;
-    }
-  }
-  static constexpr void initialize(auto& p, auto& generator) {
-    initialize_layer<net>(p.first, generator);
-    initialize_layer<body>(p.second, generator);
+  static constexpr void run_back(auto inside, auto x, auto y, auto dy, auto dx) {
+    auto const from = inside.m.template value<From>();
+    auto const c = inside.template value<0>(tessera::output_extents<net>(from.actual));
+    auto const dc = inside.template slope<0>(c.actual);
+    assign(dc, scalar_of<decltype(dc)>{0});
+    inside.template backward<1>(x, y, dy, dx, for_body(inside, c, dc));
+    inside.template backward_adding<0, 1>(from, c, dc, inside.m.template slope<From>());
   }
 
  private:
-  template <class X, class M> [[nodiscard]] static consteval auto is_given() -> bool {
-    using context = typename M::context_type;
-    static_assert(error::holds<has_condition<context>, error::in<with>>,
-                  "with: the call gives no condition; pass given(condition) as its context");
-    if constexpr (has_condition<context>) {
-      using got = shape_of<condition_of<context>>;
-      using needed = raw_shape<shape_of<X>>;
-      static_assert(error::shapes_match<error::in<with>, error::expected<needed>, error::got<got>>,
-                    "with: the condition has another shape");
-      return std::same_as<got, needed>;
-    } else {
-      return false;
-    }
-  }
-  [[nodiscard]] static constexpr auto lend_body(auto m, auto c, auto slope) {
-    return detail::lend_second(m, given(c, slope, m.context.inside(1).without_condition()));
+  template <class Inside> using made_in = made<typename Inside::Call>;
+  [[nodiscard]] static constexpr auto for_body(auto const& inside, auto c, auto slope) {
+    using E = kind_of<decltype(c)>;
+    return inside.template context<1>(detail::entry<Into, E>{c, slope});
   }
 };
+
+/// A body whose layers all see what Net makes of the condition that the caller gives.
+template <class Net, class Body>
+using conditioned = with<tag::condition, Net, tag::condition, Body>;
 
 }  // namespace tessera

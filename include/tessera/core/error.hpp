@@ -30,9 +30,6 @@ struct mismatch<at_position<Path...>, Where, Expected, Got> {
   template <std::size_t I> using inside = mismatch<at_position<I, Path...>, Where, Expected, Got>;
 };
 
-template <class Mismatch> inline constexpr bool every_layer_accepts_its_input = false;
-template <> inline constexpr bool every_layer_accepts_its_input<none> = true;
-
 /// A yes or no about `Where`, for sentences that name a type and no shapes.
 template <bool Answer, class... Where> inline constexpr bool holds = Answer;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/tensor/assign.hpp>
 
 namespace tessera {
@@ -24,21 +24,20 @@ template <class F, bool FromOutput> struct slope_of {
 ///
 /// Shapes  any, unchanged
 /// Cost    one pass; where the slope follows from y alone, x may be overwritten
-template <class F, bool FromOutput> struct activation {
-  template <class Storage> struct parameters {};
-  static constexpr auto backward_reads = FromOutput ? reads::output : reads::input;
-  static constexpr bool row_wise = true;
-  static constexpr bool in_place = FromOutput;
+template <class F, bool FromOutput> struct activation : without_parameters, any_shape {
+  static constexpr auto about = facts{.backward_reads = FromOutput ? reads::output : reads::input,
+                                      .row_wise = true,
+                                      .in_place = FromOutput,
+                                      .adds_dx = true};
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     assign(y, detail::unary<F>(x));
   }
   static constexpr void backward(auto const&, auto x, auto y, auto dy, auto dx, auto&, auto) {
-    if (not dx.has_memory()) return;
     if constexpr (FromOutput)
-      assign(dx, detail::binary<detail::slope_of<F, true>>(dy, y));
+      dx.put(detail::binary<detail::slope_of<F, true>>(dy, y));
     else
-      assign(dx, detail::binary<detail::slope_of<F, false>>(dy, x));
+      dx.put(detail::binary<detail::slope_of<F, false>>(dy, x));
   }
 };
 

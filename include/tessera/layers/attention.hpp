@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/attention.hpp>
 
@@ -39,70 +39,65 @@ struct attention_layer {
     projection<Storage> out_proj;
     TESSERA_PARAMETERS(in_proj_weight, in_proj_bias, out_proj)
   };
-  template <class X> struct tape {
+  template <class X> struct kept {
     resized<X, 3 * Features> projected;
     X mixed;
     resized<X, Options.heads> log_sum;
   };
   template <class X> static constexpr std::size_t time_of = bound_of(shape_of<X>::extents[0]);
-  template <class X, mode M> struct scratch {
-    static constexpr bool trains = M == mode::training;
+  template <class X> using head_work = detail::attention_fn::workspace<X, time_of<X>, width>;
+  template <class X, class Call> struct scratch {
     using in_weights = detail::affine_map_fn::packed<X, 3 * Features>;
     using out_weights = detail::affine_map_fn::packed<X, Features>;
 
-    [[no_unique_address]] detail::packed_in<M, in_weights> packed_in;
-    [[no_unique_address]] detail::packed_in<M, out_weights> packed_out;
-    detail::attention_fn::workspace<X, time_of<X>, width> head;
-    resized<X, 3 * Features> projected;  ///< in training, its slope
-    X mixed;                             ///< in training, its slope
+    [[no_unique_address]] detail::packed_in<Call, in_weights> packed_in;
+    [[no_unique_address]] detail::packed_in<Call, out_weights> packed_out;
+    head_work<X> head;
+  };
+  template <class X> struct slopes {
+    resized<X, 3 * Features> projected;
+    X mixed;
+    head_work<X> head;
   };
   template <class S> using expected_shape = with_last<with_rank<S, 3>, Features>;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool reads_parameters_first = true;
+  template <class S> using output_shape = S;
+  static constexpr auto about = facts{.backward_reads = reads::input,
+                                      .reads_parameters_first = true,
+                                      .kept = true,
+                                      .scratch = true,
+                                      .slopes = true};
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
     using B = backend_of<decltype(x)>;
-    auto& kept = [&]() -> auto& {
-      if constexpr (decltype(m)::training)
-        return m.tape;
-      else
-        return m.scratch;
-    }();
-    auto const projected = kept.projected.sized_like(x);  // (time, batch, 3·Features)
-    auto const mixed = kept.mixed.sized_like(x);          // (time, batch, Features)
-    affine_map.template prepare<B>(p.in_proj_weight, m.scratch.packed_in);
+    auto const projected = m.kept.projected.sized_like(x);  // (time, batch, 3·Features)
+    auto const mixed = m.kept.mixed.sized_like(x);          // (time, batch, Features)
+    affine_map.template prepare<B>(p.in_proj_weight, m.work.packed_in);
     affine_map(x, p.in_proj_weight, data_or_null<T const>(p.in_proj_bias), projected,
-               m.scratch.packed_in);
-    auto* const log_sum = [&]() -> T* {
-      if constexpr (decltype(m)::training)
-        return m.tape.log_sum.data();
-      else
-        return nullptr;
-    }();
-    attention.template forward<B>(heads_of(as_const(projected)), mixed.data(), log_sum,
-                                  m.scratch.head);
-    affine_map.template prepare<B>(p.out_proj.weight, m.scratch.packed_out);
+               m.work.packed_in);
+    attention.template forward<B>(heads_of(as_const(projected)), mixed.data(),
+                                  m.kept.log_sum.data(), m.work.head);
+    affine_map.template prepare<B>(p.out_proj.weight, m.work.packed_out);
     affine_map(as_const(mixed), p.out_proj.weight, data_or_null<T const>(p.out_proj.bias), y,
-               m.scratch.packed_out);
+               m.work.packed_out);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
     using B = backend_of<decltype(x)>;
-    auto const projected = as_const(m.tape.projected.sized_like(x));
-    auto const mixed = as_const(m.tape.mixed.sized_like(x));
-    auto const dprojected = m.scratch.projected.sized_like(x);
-    auto const dmixed = m.scratch.mixed.sized_like(x);
+    auto const projected = as_const(m.kept.projected.sized_like(x));
+    auto const mixed = as_const(m.kept.mixed.sized_like(x));
+    auto const dprojected = m.work.projected.sized_like(x);
+    auto const dmixed = m.work.mixed.sized_like(x);
     affine_map_input(p.out_proj.weight, dy, dmixed);
     affine_map_parameters(mixed, dy, gradient.out_proj.weight.data(),
                           data_or_null<T>(gradient.out_proj.bias));
     auto* const d = dprojected.data();
     attention.template backward<B, T>(
         heads_of(projected),
-        {mixed.data(), dmixed.data(), m.tape.log_sum.data(), d, d + Features, d + 2 * Features},
-        m.scratch.head);
-    affine_map_input(p.in_proj_weight, as_const(dprojected), dx);
+        {mixed.data(), dmixed.data(), m.kept.log_sum.data(), d, d + Features, d + 2 * Features},
+        m.work.head);
+    affine_map_input(p.in_proj_weight, as_const(dprojected), dx.view);
     affine_map_parameters(x, as_const(dprojected), gradient.in_proj_weight.data(),
                           data_or_null<T>(gradient.in_proj_bias));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/slicing.hpp>
 
@@ -10,21 +10,19 @@ namespace tessera {
 /// One column of a matrix: what a condition of several numbers gives to each of its readers.
 ///
 /// Shapes  x (batch, Width) -> y (batch), where Index < Width
-template <std::size_t Index, std::size_t Width> struct column {
+template <std::size_t Index, std::size_t Width> struct column : without_parameters {
   static_assert(Index < Width, "column: there is no such column");
-  template <class Storage> struct parameters {};
   template <class S> using expected_shape = with_last<with_rank<S, 2>, Width>;
   template <class S> using output_shape = without_last<S>;
-  static constexpr auto backward_reads = reads::neither;
-  static constexpr bool row_wise = true;
+  static constexpr auto about = facts{.row_wise = true};
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     assign(y, slice(x, all, Index));
   }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
     if (not dx.has_memory()) return;
-    assign(dx, scalar_of<decltype(dx)>{0});
-    assign(slice(dx, all, Index), dy);
+    dx.put(scalar_of<decltype(dx)>{0});
+    assign(slice(dx.view, all, Index), dy);
   }
 };
 

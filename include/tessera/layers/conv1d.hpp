@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/ops/conv1d.hpp>
 #include <tessera/tensor/assign.hpp>
 
@@ -50,17 +50,24 @@ struct conv1d {
   template <class X>
     requires remembers
   using state = memory_of_past<X>;
-  static constexpr bool stateful = remembers;
-  template <class X> struct tape {
-    [[no_unique_address]] detail::member_if<remembers, memory_of_past<sample_of<X>>> start;
-  };
-  template <class X, mode M> struct scratch {
+  /// The state that a training pass started from.
+  template <class X, class Call>
+    requires remembers
+  using kept = std::conditional_t<Call::training && Call::carries, memory_of_past<sample_of<X>>,
+                                  detail::no_member<0>>;
+  template <class X> struct packed_weights {
     detail::conv1d_fn::packed<X, Out / Options.groups*(In / Options.groups)> packed;
   };
+  template <class X> using scratch = packed_weights<X>;
+  template <class X> using slopes = packed_weights<X>;
 
-  static constexpr bool streams = Options.causal;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool reads_parameters_first = true;
+  static constexpr auto about = facts{.backward_reads = reads::input,
+                                      .streams = Options.causal,
+                                      .reads_parameters_first = true,
+                                      .kept = remembers,
+                                      .state = remembers,
+                                      .scratch = true,
+                                      .slopes = true};
 
   [[nodiscard]] static constexpr auto out_time(std::size_t time) -> std::size_t {
     if (Options.causal) return time;
@@ -91,7 +98,7 @@ struct conv1d {
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     auto const time = x.template extent_of<0>();
     auto const g = geometry(time, y.template extent_of<0>(), time == 0 ? 0 : x.size() / In / time);
-    if constexpr (m.training && remembers) m.tape.start = m.state;
+    if constexpr (m.training && remembers && m.has_state) m.kept = m.state;
     convolve(g, p, x, y, m);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
@@ -101,14 +108,14 @@ struct conv1d {
     auto const time = x.template extent_of<0>();
     auto const g = geometry(time, dy.template extent_of<0>(), time == 0 ? 0 : x.size() / In / time);
     auto const* const past = [&]() -> T const* {
-      if constexpr (remembers)
-        return m.tape.start.past.data();
+      if constexpr (remembers && m.has_state)
+        return m.kept.past.data();
       else
         return nullptr;
     }();
-    if (dx.has_memory()) run::input(g, p.weight.data(), dy.data(), dx.data(), m.scratch.packed);
+    if (dx.has_memory()) run::input(g, p.weight.data(), dy.data(), dx.data(), m.work.packed);
     run::parameters(g, x.data(), past, dy.data(), gradient.weight.data(),
-                    data_or_null<T>(gradient.bias), m.scratch.packed);
+                    data_or_null<T>(gradient.bias), m.work.packed);
   }
   /// Weight and bias from U(-1/sqrt(fan), 1/sqrt(fan)), fan = In / groups·Kernel.
   static constexpr void initialize(auto& p, auto& generator) {
@@ -146,14 +153,14 @@ struct conv1d {
     using T = scalar_of<decltype(x)>;
     using run = kernel<detail::conv1d_fn, backend_of<decltype(x)>>;
     auto* const past = [&]() -> T* {
-      if constexpr (remembers)
+      if constexpr (remembers && m.has_state)
         return m.state.past.data();
       else
         return nullptr;
     }();
     run::forward(g, x.data(), static_cast<T const*>(past), p.weight.data(),
-                 data_or_null<T const>(p.bias), y.data(), m.scratch.packed);
-    if constexpr (remembers) remember(g, x.data(), past);
+                 data_or_null<T const>(p.bias), y.data(), m.work.packed);
+    if constexpr (remembers && m.has_state) remember(g, x.data(), past);
   }
   /// The last inputs, of x and of those before it.
   template <class T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/ops/conv2d.hpp>
 
 namespace tessera {
@@ -35,12 +35,16 @@ struct conv2d {
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<Out>, 0> bias;
     TESSERA_PARAMETERS(weight, bias)
   };
-  template <class X, mode M> struct scratch {
+  template <class X> struct packed_weights {
     [[no_unique_address]] detail::conv2d_fn::packed<X, Out*(In / Options.groups) * Kernel.area()>
         packed;
   };
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool reads_parameters_first = true;
+  template <class X> using scratch = packed_weights<X>;
+  template <class X> using slopes = packed_weights<X>;
+  static constexpr auto about = facts{.backward_reads = reads::input,
+                                      .reads_parameters_first = true,
+                                      .scratch = true,
+                                      .slopes = true};
 
   [[nodiscard]] static constexpr auto extent_of_output(std::size_t in, std::size_t kernel,
                                                        std::size_t stride, std::size_t padding,
@@ -79,17 +83,16 @@ struct conv2d {
     using T = scalar_of<decltype(x)>;
     kernel<detail::conv2d_fn, backend_of<decltype(x)>>::forward(
         geometry(x, y), x.data(), p.weight.data(), data_or_null<T const>(p.bias), y.data(),
-        m.scratch.packed.data());
+        m.work.packed.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
     using run = kernel<detail::conv2d_fn, backend_of<decltype(x)>>;
-    auto const g = geometry(dx, dy);
-    if (dx.has_memory())
-      run::input(g, p.weight.data(), dy.data(), dx.data(), m.scratch.packed.data());
+    auto const g = geometry(dx.view, dy);
+    if (dx.has_memory()) run::input(g, p.weight.data(), dy.data(), dx.data(), m.work.packed.data());
     run::parameters(g, x.data(), dy.data(), gradient.weight.data(), data_or_null<T>(gradient.bias),
-                    m.scratch.packed.data());
+                    m.work.packed.data());
   }
   /// Weight and bias from U(-1/sqrt(fan), 1/sqrt(fan)), fan = In / groups·kernel.
   static constexpr void initialize(auto& p, auto& generator) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/core/probability.hpp>
 #include <tessera/ops/dropout.hpp>
 #include <tessera/tensor/assign.hpp>
@@ -15,20 +15,18 @@ namespace tessera {
 /// State   none: what is dropped follows from seed, step, chunk, the layer's place and the element,
 ///         whatever ran before, and the backward pass finds it again without a tape
 /// Cost    a Philox block for four elements; nothing in other calls but a copy, if x is not y
-template <probability P = 0.5> struct dropout {
-  template <class Storage> struct parameters {};
-  static constexpr auto backward_reads = reads::neither;
-  static constexpr bool row_wise = true;
-  static constexpr bool in_place = true;
+template <probability P = 0.5> struct dropout : without_parameters, any_shape {
+  static constexpr auto about = facts{.row_wise = true, .in_place = true, .random = true};
 
   static constexpr void forward(auto const&, auto x, auto y, auto m) { apply(x, y, m); }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto m) {
-    if (dx.has_memory()) apply(dy, dx, m);
+    if (dx.has_memory()) apply(dy, dx.view, m);
   }
 
  private:
   static constexpr void apply(auto from, auto to, auto m) {
-    if constexpr (requires { m.context.seed; }) {
+    using call_type = typename decltype(m)::call_type;
+    if constexpr (requires { m.context.seed; } && call_type::draws) {
       auto const p = P.is_run_time() ? static_cast<double>(m.context.dropout) : P.value();
       if (p > 0) {
         auto const& c = m.context;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/ops/embedding.hpp>
 #include <tessera/tensor/assign.hpp>
 
@@ -20,9 +20,9 @@ template <std::size_t Count, std::size_t Width> struct embedding {
     TESSERA_PARAMETERS(weight)
   };
   template <class S> using output_shape = with_axis<S, S::rank, static_cast<extent>(Width)>;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool reads_parameters_first = true;
-  static constexpr bool row_wise = true;
+  template <class S> using expected_shape = S;
+  static constexpr auto about =
+      facts{.backward_reads = reads::input, .row_wise = true, .reads_parameters_first = true};
 
   static constexpr void forward(auto const& p, auto x, auto y, auto) {
     using T = scalar_of<decltype(x)>;
@@ -34,7 +34,7 @@ template <std::size_t Count, std::size_t Width> struct embedding {
   static constexpr void backward(auto const&, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto) {
     using T = scalar_of<decltype(x)>;
-    if (dx.has_memory()) assign(dx, T{0});
+    dx.put(T{0});
     if (gradient.weight.data() != nullptr)
       kernel<detail::embedding_fn, backend_of<decltype(x)>>::parameters(
           x.size(), x.data(), Count, Width, dy.data(), gradient.weight.data());

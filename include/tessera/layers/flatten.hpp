@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/tensor/assign.hpp>
 
 namespace tessera {
@@ -10,18 +10,18 @@ namespace tessera {
 ///
 /// Shapes  x (batch, ...) -> y (batch, product of the others)
 /// Cost    a copy
-struct flatten {
-  template <class Storage> struct parameters {};
+struct flatten : without_parameters {
+  static constexpr auto about = facts{};
+  template <class S> using expected_shape = S;
   template <class S>
   using output_shape =
       shape<S::extents[0], static_cast<extent>(S::capacity / bound_of(S::extents[0]))>;
-  static constexpr auto backward_reads = reads::neither;
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     assign(y, seen_as<shape_of<decltype(y)>>(x));
   }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
-    if (dx.has_memory()) assign(seen_as<shape_of<decltype(dy)>>(dx), dy);
+    if (dx.has_memory()) assign(seen_as<shape_of<decltype(dy)>>(dx.view), dy);
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/ops/group_norm.hpp>
 
 namespace tessera {
@@ -30,40 +30,36 @@ struct group_norm {
     [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Channels>, 1> bias;
     TESSERA_PARAMETERS(weight, bias)
   };
-  template <class X> struct statistics {
+  template <class X> struct kept {
     using numbers = reshaped<X, shape<static_cast<extent>(first_of<shape_of<X>>), Groups>>;
     numbers mean;
     numbers scale;
   };
-  template <class X> using tape = statistics<X>;
-  template <class X, mode M> struct scratch {
-    [[no_unique_address]] detail::member_if<M != mode::training, statistics<X>> of_images;
+  template <class X> struct channel_sums {
     reshaped<X, shape<2 * Channels>> sums;
   };
+  template <class X> using scratch = channel_sums<X>;
+  template <class X> using slopes = channel_sums<X>;
   template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Channels>;
-  static constexpr auto backward_reads = reads::input;
+  template <class S> using output_shape = S;
+  static constexpr auto about =
+      facts{.backward_reads = reads::input, .kept = true, .scratch = true, .slopes = true};
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    auto& kept = [&]() -> auto& {
-      if constexpr (decltype(m)::training)
-        return m.tape;
-      else
-        return m.scratch.of_images;
-    }();
     constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
     kernel<detail::group_norm_fn, backend_of<decltype(x)>>::template forward<T>(
         geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
-        epsilon, y.data(), kept.mean.data(), kept.scale.data(), m.scratch.sums.data());
+        epsilon, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
     kernel<detail::group_norm_fn, backend_of<decltype(x)>>::template backward<T>(
-        geometry(x), x.data(), data_or_null<T const>(p.weight), m.tape.mean.data(),
-        m.tape.scale.data(), dy.data(),
+        geometry(x), x.data(), data_or_null<T const>(p.weight), m.kept.mean.data(),
+        m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
-        m.scratch.sums.data());
+        m.work.sums.data());
   }
   static constexpr void initialize(auto& p, auto&) {
     if constexpr (Options.affine) p.weight = scalar_of<decltype(p.weight)>{1};

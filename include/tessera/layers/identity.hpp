@@ -9,17 +9,14 @@ namespace tessera {
 /// y = x: the other branch of a skip.
 ///
 /// Shapes  any, unchanged
-struct identity {
-  template <class Storage> struct parameters {};
-  static constexpr auto backward_reads = reads::neither;
-  static constexpr bool row_wise = true;
-  static constexpr bool in_place = true;
+struct identity : without_parameters, any_shape {
+  static constexpr auto about = facts{.row_wise = true, .in_place = true, .adds_dx = true};
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     if (x.data() != y.data()) assign(y, x);
   }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
-    if (dx.has_memory() && dx.data() != dy.data()) assign(dx, dy);
+    if (dx.adds || dx.data() != dy.data()) dx.put(dy);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/tensor/reduction.hpp>
 
 namespace tessera {
@@ -48,29 +48,27 @@ struct layer_norm {
     [[no_unique_address]] tensor_if<Options.affine, Storage, shape<Features>, 1> bias;
     TESSERA_PARAMETERS(weight, bias)
   };
-  template <class X> struct tape {
+  template <class X> struct kept {
     resized<X, 1> mean;
     resized<X, 1> scale;
   };
-  template <class X, mode M> struct scratch {
-    resized<X, 1> mean;  ///< in training: of the slope, and of the slope times the normal x
-    resized<X, 1> scale;
+  template <class X> struct slopes {
+    resized<X, 1> mean;     ///< of the slope
+    resized<X, 1> product;  ///< of the slope times the normal x
   };
   template <class S> using expected_shape = with_last<S, Features>;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool reads_parameters_first = true;
-  static constexpr bool row_wise = true;
+  template <class S> using output_shape = S;
+  static constexpr auto about = facts{.backward_reads = reads::input,
+                                      .row_wise = true,
+                                      .adds_dx = true,
+                                      .reads_parameters_first = true,
+                                      .kept = true,
+                                      .slopes = true};
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    auto& memory = [&]() -> auto& {
-      if constexpr (decltype(m)::training)
-        return m.tape;
-      else
-        return m.scratch;
-    }();
-    auto const average = memory.mean.sized_like(x);  // (..., 1)
-    auto const scale = memory.scale.sized_like(x);   // (..., 1)
+    auto const average = m.kept.mean.sized_like(x);  // (..., 1)
+    auto const scale = m.kept.scale.sized_like(x);   // (..., 1)
     constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
     assign(average, mean(x, axis<-1>, keep));
     assign(scale, mean(square(x - average), axis<-1>, keep));
@@ -82,8 +80,8 @@ struct layer_norm {
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    auto const average = m.tape.mean.sized_like(x);
-    auto const scale = m.tape.scale.sized_like(x);
+    auto const average = m.kept.mean.sized_like(x);
+    auto const scale = m.kept.scale.sized_like(x);
     auto const normal = (x - average) * scale;  // (..., Features)
     if (dx.has_memory()) {
       auto const d = [&] {
@@ -92,11 +90,11 @@ struct layer_norm {
         else
           return dy * scalar_of<decltype(dy)>{1};
       }();
-      auto const mean_d = m.scratch.mean.sized_like(x);
-      auto const mean_product = m.scratch.scale.sized_like(x);
+      auto const mean_d = m.work.mean.sized_like(x);
+      auto const mean_product = m.work.product.sized_like(x);
       assign(mean_d, mean(d, axis<-1>, keep));
       assign(mean_product, mean(d * normal, axis<-1>, keep));
-      assign(dx, (d - mean_d - normal * mean_product) * scale);
+      dx.put((d - mean_d - normal * mean_product) * scale);
     }
     if constexpr (Options.affine) {
       detail::add_rows(gradient.weight, dy * normal);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/ops/affine_map.hpp>
 
 namespace tessera {
@@ -24,25 +24,26 @@ struct linear {
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<Out>, 0> bias;
     TESSERA_PARAMETERS(weight, bias)
   };
-  template <class X, mode M> struct scratch {
-    [[no_unique_address]] detail::packed_in<M, detail::affine_map_fn::packed<X, Out>> packed;
+  template <class X, class Call> struct scratch {
+    [[no_unique_address]] detail::packed_in<Call, detail::affine_map_fn::packed<X, Out>> packed;
   };
 
   template <class S> using expected_shape = with_last<S, In>;
   template <class S> using output_shape = with_last<S, Out>;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool row_wise = true;
-  static constexpr bool reads_parameters_first = true;
+  static constexpr auto about = facts{.backward_reads = reads::input,
+                                      .row_wise = true,
+                                      .reads_parameters_first = true,
+                                      .scratch = true};
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    affine_map.prepare<backend_of<decltype(x)>>(p.weight, m.scratch.packed);
-    affine_map(x, p.weight, data_or_null<T const>(p.bias), y, m.scratch.packed);
+    affine_map.prepare<backend_of<decltype(x)>>(p.weight, m.work.packed);
+    affine_map(x, p.weight, data_or_null<T const>(p.bias), y, m.work.packed);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto) {
     using T = scalar_of<decltype(x)>;
-    affine_map_input(p.weight, dy, dx);
+    affine_map_input(p.weight, dy, dx.view);
     affine_map_parameters(x, dy, gradient.weight.data(), data_or_null<T>(gradient.bias));
   }
   /// Every parameter from U(-1/sqrt(In), 1/sqrt(In)), weight first.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/compose/named.hpp>
 #include <tessera/compose/sequential.hpp>
 #include <tessera/layers/dropout.hpp>
 #include <tessera/ops/lstm_cell.hpp>
+#include <tessera/tensor/whole.hpp>
 
 namespace tessera {
 
@@ -24,7 +26,8 @@ struct lstm_options {
 /// Errors  an input whose last extent is not In does not compile: tests/fail/lstm_wrong_input.cpp
 /// Source  torch.nn.LSTM: gates in the order input, forget, candidate, output, and two biases;
 ///         reference values: tests/reference/lstm.py
-template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}>
+template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{},
+          std::size_t Level = 0>
 struct lstm_layer {
   static constexpr bool projected = Options.projection > 0;
   static constexpr std::size_t out = projected ? Options.projection : Hidden;
@@ -36,82 +39,105 @@ struct lstm_layer {
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<4 * Hidden>, 1> bias_hh;
     [[no_unique_address]] matrix_if<projected, Storage, shape<static_cast<extent>(out), Hidden>, 2>
         weight_hr;
-    TESSERA_PARAMETERS(weight_ih, weight_hh, bias_ih, bias_hh, weight_hr)
+    [[nodiscard]] constexpr auto members() {
+      return detail::tie(weight_ih, weight_hh, bias_ih, bias_hh, weight_hr);
+    }
+    [[nodiscard]] constexpr auto members() const {
+      return detail::tie(weight_ih, weight_hh, bias_ih, bias_hh, weight_hr);
+    }
+    /// weight_ih_l0, and so on.
+    [[nodiscard]] static constexpr auto member_name(std::size_t index) -> name {
+      auto result = detail::listed_name("weight_ih, weight_hh, bias_ih, bias_hh, weight_hr", index);
+      result.add("_l");
+      result.add(Level);
+      return result;
+    }
   };
   template <class X> struct state {
     resized<X, out> h;
     resized<X, Hidden> c;
   };
-  template <class X> struct tape {
+  template <class X> struct all_gates {
     resized<X, 4 * Hidden> gates;
     resized<X, Hidden> cells;
     state<sample_of<X>> start;
     [[no_unique_address]] detail::member_if<projected, resized<X, Hidden>> hidden;
   };
-  template <class X, mode M> struct scratch {
-    using sample = typename detail::sample_in<X, M>::type;
+  template <class X, class Call>
+  using kept = std::conditional_t<Call::training, all_gates<X>, detail::no_member<0>>;
+  template <class X, class Call> struct scratch {
+    using sample = detail::sample_in<X, Call>;
     using step_weights = detail::lstm_step_fn::packed<X, Hidden, out>;
     using projection_weights = detail::affine_map_fn::packed<resized<X, Hidden>, out>;
-    static constexpr bool trains = M == mode::training;
 
-    [[no_unique_address]] detail::packed_in<M, step_weights> packed;
-    [[no_unique_address]] detail::member_if<projected, detail::packed_in<M, projection_weights>, 1>
-        packed_hr;
+    [[no_unique_address]] detail::packed_in<Call, step_weights> packed;
+    [[no_unique_address]] detail::member_if<projected, detail::packed_in<Call, projection_weights>,
+                                            1> packed_hr;
     [[no_unique_address]] detail::member_if<projected, resized<sample, Hidden>, 2> hidden;
-    [[no_unique_address]] detail::member_if<trains, resized<sample, out>, 3> dh;
-    [[no_unique_address]] detail::member_if<trains, resized<sample, Hidden>, 4> dc;
+    [[no_unique_address]] detail::member_if<not Call::carries, state<sample>, 3> start;
+  };
+  template <class X> struct slopes {
+    using sample = sample_of<X>;
+    [[no_unique_address]] detail::member_if<projected, resized<sample, Hidden>, 2> hidden;
+    resized<sample, out> dh;
+    resized<sample, Hidden> dc;
   };
   template <class S> using expected_shape = with_last<S, In>;
   template <class S> using output_shape = with_last<S, out>;
-  static constexpr auto backward_reads = reads::both;
-  static constexpr bool reads_parameters_first = not projected;
-  static constexpr bool streams = true;
+  static constexpr auto about = facts{.backward_reads = reads::both,
+                                      .streams = true,
+                                      .reads_parameters_first = not projected,
+                                      .kept = true,
+                                      .state = true,
+                                      .scratch = true,
+                                      .slopes = true};
 
   static constexpr void step(auto const& p, auto x, auto y, auto m) {
     using gates_type = resized<kind_of<decltype(x)>, 4 * Hidden>;
-    auto const h = m.state.h.sized_like(x);
-    auto const c = m.state.c.sized_like(x);
+    auto& state = start_of<backend_of<decltype(x)>>(m);
+    auto const h = state.h.sized_like(x);
+    auto const c = state.c.sized_like(x);
     auto const none = without_memory<gates_type>(x.actual.template as<shape_of<gates_type>>());
-    cell(p, x, as_const(h), as_const(c), none, c, y, hidden_of(m.scratch.hidden, x), m.scratch);
+    cell(p, x, as_const(h), as_const(c), none, c, y, hidden_of(m.work.hidden, x), m.work);
     assign(h, as_const(y));
   }
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     auto const time = x.template extent_of<0>();
     if (time == 0) return;
-    prepare<backend_of<decltype(x)>>(p, m.scratch);
+    prepare<backend_of<decltype(x)>>(p, m.work);
     auto const sample = x[0];
-    auto const h = m.state.h.sized_like(sample);
-    auto const c = m.state.c.sized_like(sample);
-    if constexpr (m.training) copy_on<backend_of<decltype(x)>>(m.tape.start, m.state);
+    auto& state = start_of<backend_of<decltype(x)>>(m);
+    auto const h = state.h.sized_like(sample);
+    auto const c = state.c.sized_like(sample);
+    if constexpr (m.training) copy_on<backend_of<decltype(x)>>(m.kept.start, state);
     for (auto t = std::size_t{0}; t < time; ++t) {
       auto const h_before = t == 0 ? as_const(h) : as_const(y[t - 1]);
       if constexpr (m.training) {
-        auto const cells = m.tape.cells.sized_like(x);
+        auto const cells = m.kept.cells.sized_like(x);
         auto const c_before = t == 0 ? as_const(c) : as_const(cells[t - 1]);
-        cell(p, x[t], h_before, c_before, m.tape.gates.sized_like(x)[t], cells[t], y[t],
-             hidden_at(m.tape.hidden, x, t), m.scratch);
+        cell(p, x[t], h_before, c_before, m.kept.gates.sized_like(x)[t], cells[t], y[t],
+             hidden_at(m.kept.hidden, x, t), m.work);
       } else {
         using gates_type = resized<kind_of<decltype(sample)>, 4 * Hidden>;
         auto const none =
             without_memory<gates_type>(sample.actual.template as<shape_of<gates_type>>());
-        cell(p, x[t], h_before, as_const(c), none, c, y[t], hidden_of(m.scratch.hidden, x[t]),
-             m.scratch);
+        cell(p, x[t], h_before, as_const(c), none, c, y[t], hidden_of(m.work.hidden, x[t]), m.work);
       }
     }
     assign(h, as_const(y[time - 1]));
-    if constexpr (m.training) assign(c, as_const(m.tape.cells.sized_like(x)[time - 1]));
+    if constexpr (m.training) assign(c, as_const(m.kept.cells.sized_like(x)[time - 1]));
   }
   static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
     auto const time = x.template extent_of<0>();
     if (time == 0) return;
-    auto const gates = m.tape.gates.sized_like(x);  // (time, ..., 4·Hidden), then dgates
-    auto const cells = m.tape.cells.sized_like(x);  // (time, ..., Hidden)
-    auto const h_start = as_const(m.tape.start.h.sized_like(x[0]));
-    auto const c_start = as_const(m.tape.start.c.sized_like(x[0]));
-    auto const dh = m.scratch.dh.sized_like(x[0]);  // (..., Out)
-    auto const dc = m.scratch.dc.sized_like(x[0]);  // (..., Hidden)
+    auto const gates = m.kept.gates.sized_like(x);  // (time, ..., 4·Hidden), then dgates
+    auto const cells = m.kept.cells.sized_like(x);  // (time, ..., Hidden)
+    auto const h_start = as_const(m.kept.start.h.sized_like(x[0]));
+    auto const c_start = as_const(m.kept.start.c.sized_like(x[0]));
+    auto const dh = m.work.dh.sized_like(x[0]);  // (..., Out)
+    auto const dc = m.work.dc.sized_like(x[0]);  // (..., Hidden)
     assign(dc, T{0});
     for (auto t = time; t-- > 0;) {
       auto const c_before = t > 0 ? as_const(cells[t - 1]) : c_start;
@@ -122,8 +148,8 @@ struct lstm_layer {
           assign(dh, dy[t] + d);
         else
           assign(dh, dy[t]);
-        auto const hidden = m.tape.hidden.sized_like(x)[t];
-        auto const dhidden = m.scratch.hidden.sized_like(x[0]);
+        auto const hidden = m.kept.hidden.sized_like(x)[t];
+        auto const dhidden = m.work.hidden.sized_like(x[0]);
         affine_map_input(p.weight_hr, as_const(dh), dhidden);
         affine_map_parameters(as_const(hidden), as_const(dh), gradient.weight_hr.data(),
                               static_cast<T*>(nullptr));
@@ -136,7 +162,7 @@ struct lstm_layer {
       if (t > 0) affine_map_input(p.weight_hh, as_const(gates[t]), dh);
     }
     auto const dgates = as_const(gates);
-    affine_map_input(p.weight_ih, dgates, dx);
+    affine_map_input(p.weight_ih, dgates, dx.view);
     affine_map_parameters(x, dgates, gradient.weight_ih.data(), data_or_null<T>(gradient.bias_ih));
     auto* const dweight_hh = gradient.weight_hh.data();
     auto* const dbias_hh = data_or_null<T>(gradient.bias_hh);
@@ -154,6 +180,15 @@ struct lstm_layer {
       S::capacity / In * (4 * Hidden * (In + out) + (projected ? out * Hidden : 0));
 
  private:
+  /// The state that is lent, or zeros where none is.
+  template <class Backend> [[nodiscard]] static constexpr auto start_of(auto m) -> auto& {
+    if constexpr (m.has_state) {
+      return m.state;
+    } else {
+      clear_on<Backend>(m.work.start);
+      return m.work.start;
+    }
+  }
   /// `count` samples of a sequence that is not empty, from `first` on.
   template <class V>
   [[nodiscard]] static constexpr auto samples(V x, std::size_t first, std::size_t count) {
@@ -198,15 +233,18 @@ struct lstm_layer {
 namespace detail {
 
 /// The layers of a stack: each takes what the one below gives, with dropout between two.
-template <std::size_t In, std::size_t Hidden, lstm_options Options, class Layers> struct lstm_stack;
-template <std::size_t In, std::size_t Hidden, lstm_options Options, std::size_t... Above>
-struct lstm_stack<In, Hidden, Options, std::index_sequence<Above...>> {
-  using first = lstm_layer<In, Hidden, Options>;
-  using next = lstm_layer<first::out, Hidden, Options>;
+template <std::size_t In, std::size_t Hidden, lstm_options Options, class Levels> struct lstm_stack;
+template <std::size_t In, std::size_t Hidden, lstm_options Options, std::size_t... Level>
+struct lstm_stack<In, Hidden, Options, std::index_sequence<Level...>> {
+  static constexpr auto out = lstm_layer<In, Hidden, Options>::out;
   static constexpr bool drops = Options.dropout.is_run_time() || Options.dropout.millionths > 0;
-  using above = std::conditional_t<drops, sequential<dropout<Options.dropout>, next>, next>;
-  template <std::size_t> using repeated = above;
-  using type = sequential<first, repeated<Above>...>;
+  template <std::size_t K>
+  using layer = named<"", lstm_layer<(K == 0 ? In : out), Hidden, Options, K>>;
+  template <std::size_t K>
+  using level =
+      std::conditional_t<drops && (K > 0),
+                         named<"", sequential<dropout<Options.dropout>, layer<K>>>, layer<K>>;
+  using type = sequential<level<Level>...>;
 };
 
 }  // namespace detail
@@ -218,81 +256,15 @@ struct lstm_stack<In, Hidden, Options, std::index_sequence<Above...>> {
 ///         and gives one sample. Parameters, by torch's names: weight_ih_l0 (4·Hidden, In),
 ///         weight_hh_l0 (4·Hidden, Out), bias_ih_l0, bias_hh_l0 (4·Hidden), weight_hr_l0 (Out,
 ///         Hidden), and the same of l1, l2, ...
-/// State   that of its layers, a tuple of {h, c}
+/// State   that of its layers, by index: {h, c}
 /// Cost    as lstm_layer
 /// Errors  an input whose last extent is not In does not compile: tests/fail/lstm_wrong_input.cpp
 /// Source  torch.nn.LSTM; reference values: tests/reference/lstm.py
-template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}> struct lstm {
+template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}>
+struct lstm
+    : detail::lstm_stack<In, Hidden, Options, std::make_index_sequence<Options.layers>>::type {
   static_assert(Options.layers > 0, "lstm: at least one layer");
-  using stack = typename detail::lstm_stack<In, Hidden, Options,
-                                            std::make_index_sequence<Options.layers - 1>>::type;
-  static constexpr std::size_t out = lstm_layer<In, Hidden, Options>::out;
-
-  template <class Storage> struct parameters {
-    using parts = parameters_of<stack, Storage>;
-    parameters_of<stack, Storage> layers;
-
-    /// The parameters of layer k as name_lk, in the order of the layers.
-    template <class F, class First, class... Rest>
-    static constexpr void visit(F const& f, First& first, Rest&... rest) {
-      visit_from<0>(f, first, rest...);
-    }
-
-   private:
-    template <std::size_t K> static constexpr auto of_layer(auto& p) -> auto& {
-      auto& above = hana::at_c<K>(p.layers);
-      if constexpr (tuple_length<std::remove_cvref_t<decltype(above)>> > 0)
-        return hana::at_c<1>(above);  // after the dropout
-      else
-        return above;
-    }
-    template <std::size_t K, class... P> static constexpr void visit_from(auto const& f, P&... p) {
-      visit_member<K, 0>(f, of_layer<K>(p)...);
-      if constexpr (K + 1 < Options.layers) visit_from<K + 1>(f, p...);
-    }
-    template <std::size_t K, std::size_t I, class One, class... More>
-    static constexpr void visit_member(auto const& f, One& one, More&... more) {
-      f(layer_name<K, I>(one), *hana::at_c<I>(one.members()), *hana::at_c<I>(more.members())...);
-      if constexpr (I + 1 < tuple_length<decltype(one.members())>)
-        visit_member<K, I + 1>(f, one, more...);
-    }
-    template <std::size_t K, std::size_t I>
-    static constexpr auto layer_name(auto const& one) -> name {
-      auto result = std::remove_cvref_t<decltype(one)>::member_name(I);
-      result.add("_l");
-      result.add(K);
-      return result;
-    }
-  };
-  template <class X> using state = tessera::state_of<stack, X, mode::streaming>;
-  template <class X> using tape = tessera::tape_of<stack, X>;
-  template <class X, mode M> using scratch = tessera::scratch_of<stack, X, M>;
-
   template <class S> using expected_shape = with_last<S, In>;
-  template <class S> using output_shape = with_last<S, out>;
-  static constexpr auto backward_reads = stack::backward_reads;
-  static constexpr bool reads_parameters_first =
-      lstm_layer<In, Hidden, Options>::reads_parameters_first;
-  static constexpr bool streams = true;
-
-  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    stack::forward(p.layers, x, y, m);
-  }
-  static constexpr void step(auto const& p, auto x, auto y, auto m) {
-    stack::step(p.layers, x, y, m);
-  }
-  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
-                                 auto m) {
-    stack::backward(p.layers, x, y, dy, dx, gradient.layers, m);
-  }
-  static constexpr void initialize(auto& p, auto& generator) {
-    stack::initialize(p.layers, generator);
-  }
-  template <class S>
-  static constexpr std::size_t multiply_adds =
-      lstm_layer<In, Hidden, Options>::template multiply_adds<S> +
-      (Options.layers - 1) *
-          lstm_layer<out, Hidden, Options>::template multiply_adds<with_last<S, out>>;
 };
 
 }  // namespace tessera

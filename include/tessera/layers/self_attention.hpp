@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/core/contract.hpp>
 #include <tessera/layers/linear.hpp>
 #include <tessera/ops/affine_map.hpp>
@@ -111,79 +111,84 @@ struct self_attention {
     rows values;
     std::size_t length;  ///< of what the lanes have seen
   };
-  static constexpr bool stateful = caches;
-  template <class X, mode M> struct cache_in {
-    using type = cache<sample_of<X>>;
+  template <class X, class Call> struct cache_in {
+    using type = cache<detail::sample_in<X, Call>>;
   };
-  template <class X> struct cache_in<X, mode::streaming> {
-    using type = cache<X>;
-  };
-  template <class X> struct cache_in<X, mode::training> {
+  template <class X, class Call>
+    requires Call::training
+  struct cache_in<X, Call> {
     using type = nothing;
   };
-  template <class X, mode M> using state_in = typename cache_in<X, M>::type;
-  template <class X> struct tape {
-    projected<X> kept;
+  template <class X, class Call>
+    requires caches
+  using state = typename cache_in<X, Call>::type;
+  template <class X> struct kept : projected<X> {
     resized<X, heads> log_sum;
   };
-  template <class X, mode M>
-  static constexpr std::size_t keys_of = caches && M != mode::training ? Options.context
-                                         : M == mode::streaming        ? 1
-                                                                       : most_times<shape_of<X>>();
-  template <class X, mode M> struct scratch {
+  template <class X, class Call>
+  static constexpr std::size_t keys_of =
+      caches && not Call::training       ? Options.context
+      : Call::purpose == mode::streaming ? 1
+                                         : most_times<shape_of<X>>();
+  template <class X, class Call>
+  using head_work = detail::attention_fn::workspace<X, keys_of<X, Call>, width>;
+  template <class X, class Call> struct scratch {
     template <class In, std::size_t Out>
-    using weights = detail::packed_in<M, detail::affine_map_fn::packed<In, Out>>;
+    using weights = detail::packed_in<Call, detail::affine_map_fn::packed<In, Out>>;
 
     [[no_unique_address]] weights<X, q_width> query;
     [[no_unique_address]] weights<X, kv_width> key;
     [[no_unique_address]] weights<resized<X, q_width>, Features> out;
-    projected<X> buffers;  ///< in training, slopes
-    [[no_unique_address]] detail::member_if<M == mode::training, X> input;
-    detail::attention_fn::workspace<X, keys_of<X, M>, width> head;
+    head_work<X, Call> head;
+  };
+  template <class X, class Call> struct slopes : projected<X> {
+    X input;
+    head_work<X, Call> head;
   };
 
   // -- shapes
   template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Features>;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool reads_parameters_first = true;
-  static constexpr bool streams = caches;
+  template <class S> using output_shape = S;
+  static constexpr auto about = facts{.backward_reads = reads::input,
+                                      .streams = caches,
+                                      .reads_parameters_first = true,
+                                      .kept = true,
+                                      .state = caches,
+                                      .scratch = true,
+                                      .slopes = true};
 
   // -- calls
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    if constexpr (decltype(m)::training)
-      run(p, x, y, m, m.tape.kept, sizes_of(x));
-    else
-      run(p, x, y, m, m.scratch.buffers, sizes_of(x));
+    run(p, x, y, m, sizes_of(x));
   }
   static constexpr void step(auto const& p, auto x, auto y, auto m) {
-    run(p, x, y, m, m.scratch.buffers, {1, x.size() / Features});
+    run(p, x, y, m, {1, x.size() / Features});
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
     auto const s = sizes_of(x);
-    auto const& kept = m.tape.kept;
-    auto& slopes = m.scratch.buffers;
-    auto const dmixed = slopes.mixed.sized_like(x);
-    auto const dq = slopes.query.sized_like(x);
-    auto const dk = slopes.key.sized_like(x);
-    auto const dv = slopes.value.sized_like(x);
+    auto const& kept = m.kept;
+    auto const dmixed = m.work.mixed.sized_like(x);
+    auto const dq = m.work.query.sized_like(x);
+    auto const dk = m.work.key.sized_like(x);
+    auto const dv = m.work.value.sized_like(x);
     affine_map_input(p.out.weight, dy, dmixed);
     affine_map_parameters(as_const(kept.mixed.sized_like(x)), dy, gradient.out.weight.data(),
                           data_or_null<T>(gradient.out.bias));
     attention.template backward<backend_of<decltype(x)>, T>(
         heads_of<T>(s, 0, s.times, kept.query.data(), kept.key.data(), kept.value.data()),
-        {kept.mixed.data(), dmixed.data(), m.tape.log_sum.data(), dq.data(), dk.data(), dv.data()},
-        m.scratch.head);
+        {kept.mixed.data(), dmixed.data(), m.kept.log_sum.data(), dq.data(), dk.data(), dv.data()},
+        m.work.head);
     turn(s, 0, dq, heads, true);
     turn(s, 0, dk, kv_heads, true);
     if (dx.has_memory()) {
-      auto const part = m.scratch.input.sized_like(x);
-      affine_map_input(p.query.weight, as_const(dq), dx);
+      auto const part = m.work.input.sized_like(x);
+      affine_map_input(p.query.weight, as_const(dq), dx.view);
       affine_map_input(p.key.weight, as_const(dk), part);
-      dx += part;
+      assign(dx.view, dx.view + part);
       affine_map_input(p.value.weight, as_const(dv), part);
-      dx += part;
+      assign(dx.view, dx.view + part);
     }
     affine_map_parameters(x, as_const(dq), gradient.query.weight.data(),
                           data_or_null<T>(gradient.query.bias));
@@ -253,7 +258,8 @@ struct self_attention {
         lanes * heads};
   }
   /// Projections, heads, and the projection of what they give; keys and values go to the cache.
-  static constexpr void run(auto const& p, auto x, auto y, auto m, auto& kept, sizes s) {
+  static constexpr void run(auto const& p, auto x, auto y, auto m, sizes s) {
+    auto& kept = m.kept;
     using T = scalar_of<decltype(x)>;
     using B = backend_of<decltype(x)>;
     using KV = view_of<resized<decltype(x), kv_width>>;
@@ -274,21 +280,15 @@ struct self_attention {
       values = m.state.values.data();
       m.state.length = before + s.times;
     }
-    project<B>(x, p.query, q, m.scratch.query);
-    project<B>(x, p.key, k, m.scratch.key);
-    project<B>(x, p.value, v, m.scratch.key);
+    project<B>(x, p.query, q, m.work.query);
+    project<B>(x, p.key, k, m.work.key);
+    project<B>(x, p.value, v, m.work.key);
     turn(s, before, q, heads, false);
     turn(s, before, k, kv_heads, false);
-    auto* const log_sum = [&]() -> T* {
-      if constexpr (decltype(m)::training)
-        return m.tape.log_sum.data();
-      else
-        return nullptr;
-    }();
     attention.template forward<B, T>(
-        heads_of<T>(s, before, before + s.times, q.data(), keys, values), mixed.data(), log_sum,
-        m.scratch.head);
-    project<B>(as_const(mixed), p.out, y, m.scratch.out);
+        heads_of<T>(s, before, before + s.times, q.data(), keys, values), mixed.data(),
+        kept.log_sum.data(), m.work.head);
+    project<B>(as_const(mixed), p.out, y, m.work.out);
   }
   template <class Backend>
   static constexpr void project(auto x, auto const& p, auto y, auto& packed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/compose/named.hpp>
 #include <tessera/compose/sequential.hpp>
 #include <tessera/layers/activation.hpp>
@@ -18,12 +18,11 @@ namespace tessera {
 /// Source  Vaswani et al., Attention is all you need, 2017; order and frequencies as in diffusers'
 ///         get_timestep_embedding(flip_sin_to_cos=True, downscale_freq_shift=0); reference values:
 ///         tests/reference/time_embedding.py
-template <std::size_t Width> struct sinusoidal {
+template <std::size_t Width> struct sinusoidal : without_parameters {
   static_assert(Width > 0 && Width % 2 == 0, "sinusoidal: an even width");
-  template <class Storage> struct parameters {};
   template <class S> using output_shape = with_axis<S, S::rank, static_cast<extent>(Width)>;
-  static constexpr auto backward_reads = reads::input;
-  static constexpr bool row_wise = true;
+  template <class S> using expected_shape = S;
+  static constexpr auto about = facts{.backward_reads = reads::input, .row_wise = true};
 
   template <class T>
   static constexpr auto frequencies = [] {

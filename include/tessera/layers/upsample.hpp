@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/contract.hpp>
+#include <tessera/compose/layer.hpp>
 #include <tessera/ops/upsample.hpp>
 
 namespace tessera {
@@ -11,10 +11,9 @@ namespace tessera {
 /// Shapes  x (..., height, width, channels) -> y (..., Factor·height, Factor·width, channels)
 /// Cost    a copy
 /// Source  torch.nn.Upsample; reference values: tests/reference/upsample.py
-template <std::size_t Factor> struct upsample {
+template <std::size_t Factor> struct upsample : without_parameters {
   static_assert(Factor > 0, "upsample: at least by one");
-  template <class Storage> struct parameters {};
-  static constexpr auto backward_reads = reads::neither;
+  static constexpr auto about = facts{};
 
   template <class S> using expected_shape = with_rank_at_least<S, 3>;
   template <class S>
@@ -27,7 +26,7 @@ template <std::size_t Factor> struct upsample {
   }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
     if (dx.has_memory())
-      kernel<detail::upsample_fn, backend_of<decltype(dx)>>::backward(geometry(dx), dy.data(),
+      kernel<detail::upsample_fn, backend_of<decltype(dx)>>::backward(geometry(dx.view), dy.data(),
                                                                       dx.data());
   }
 

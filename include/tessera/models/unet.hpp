@@ -176,8 +176,7 @@ using unet_block = typename detail::unet_parts<Options>::template resnet<In, Out
 /// Source  Ronneberger et al., U-Net, 2015; Ho et al., Denoising diffusion probabilistic models,
 ///         2020; reference values: tests/reference/unet.py
 template <unet_options Options>
-using unet =
-    with<detail::unet_parts<Options>::inputs, typename detail::unet_parts<Options>::condition,
-         typename detail::unet_parts<Options>::body>;
+using unet = conditioned<typename detail::unet_parts<Options>::condition,
+                         typename detail::unet_parts<Options>::body>;
 
 }  // namespace tessera

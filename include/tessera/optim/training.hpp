@@ -13,42 +13,16 @@ template <class P> constexpr void clear_parameters(P& p) { clear_on<backend_of_p
 
 namespace detail {
 
-/// The way to the first layer whose gradient cannot be its parameters: outermost index first.
-struct late_reader {
-  bool found = false;
-  std::size_t depth = 0;
-  std::size_t at[16] = {};
-};
-template <class Layer, class X> constexpr void find_late_reader(late_reader& result) {
-  using L = as_layer<Layer>;
-  if constexpr (is_composition<L, X>) {
-    L::template for_each_child<X>([&]<std::size_t I, class Child, class Input>() {
-      if (result.found) return;
-      result.at[result.depth++] = I;
-      find_late_reader<Child, Input>(result);
-      if (not result.found) --result.depth;
-    });
-  } else {
-    result.found = not reads_parameters_first<L>;
-  }
-}
-template <class Model, class X>
-inline constexpr auto late_reader_in = [] {
-  auto result = late_reader{};
-  find_late_reader<Model, X>(result);
-  return result;
-}();
-/// error::none, or the position of the first such layer where the update is fused.
-template <class Model, class X, bool Fused> [[nodiscard]] constexpr auto late_reader_position() {
-  if constexpr (not Fused) {
+template <class L> using reads_first = std::bool_constant<reads_parameters_first<L>>;
+
+/// error::none, or the position of the first layer that reads its parameters late, where the update
+/// is fused.
+template <class Model, class X, class Call, bool Fused>
+[[nodiscard]] constexpr auto late_reader_position() {
+  if constexpr (Fused)
+    return first_layer_without<reads_first, Model, X, Call>();
+  else
     return std::type_identity<error::none>{};
-  } else if constexpr (not late_reader_in<Model, X>.found) {
-    return std::type_identity<error::none>{};
-  } else {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::type_identity<error::at_position<late_reader_in<Model, X>.at[I]...>>{};
-    }(std::make_index_sequence<late_reader_in<Model, X>.depth>{});
-  }
 }
 
 }  // namespace detail
@@ -65,26 +39,34 @@ template <class Model, class X, bool Fused> [[nodiscard]] constexpr auto late_re
 ///         parameters and moments; an optimizer that fuses its update needs no gradient
 /// Errors  a layer that reads parameters late, where the update is fused:
 ///         tests/fail/training_fused_group_norm.cpp
-template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct training {
-  static_assert(error::every_layer_accepts_its_input<verdict<Model, X>>,
+template <class Model, class X, class Optimizer, std::size_t Chunks = 1, class... Inputs>
+struct training {
+  using call_type = call_for<mode::training, Inputs...>;
+  using found = model_verdict<Model, X, call_type>;
+  static_assert(error::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
   static constexpr auto fused = fuses_update<Optimizer>;
   static_assert(not fused || Chunks == 1, "training: a fused update is for one chunk");
-  using late_reader = typename decltype(detail::late_reader_position<Model, X, fused>())::type;
+  using late_reader =
+      typename decltype(detail::late_reader_position<Model, X, call_type, fused>())::type;
   static_assert(error::holds<std::same_as<late_reader, error::none>, late_reader>,
                 "a fused update: this layer reads parameters after it added to their gradient");
   using pass_type =
-      std::conditional_t<fused, differentiation<Model, X, no_gradient>, differentiation<Model, X>>;
+      differentiation_into<Model, X, std::conditional_t<fused, no_gradient, void>, Inputs...>;
   using model = typename pass_type::model;
-  using input = X;
+  using input_type = X;
   using output = typename pass_type::output;
   using optimizer_type = Optimizer;
-  using scalar = scalar_of<X>;
+  using scalar = model_scalar<X>;
   using parameters_type = typename pass_type::parameters_type;
+  using statistics_type = typename pass_type::statistics_type;
   using moments_type = typename Optimizer::template moments<parameters_type>;
   static constexpr auto chunks = Chunks;
 
+  static constexpr bool has_statistics = not std::is_empty_v<statistics_type>;
+
   parameters_type parameters;
+  [[no_unique_address]] statistics_type statistics;
   [[no_unique_address]] moments_type moments;
   pass_type passes[Chunks];
 
@@ -101,19 +83,23 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
     auto& pass = passes[chunk];
     clear_parameters(pass.gradient);
     auto const value = forward_and_slope(pass, x, target, loss, terms, context);
-    pass.backward(parameters, x, context);
+    backward(pass, x, context);
     return value;
   }
-  /// Adds the gradients of all chunks to the first, by halves: 0 + 1, 2 + 3, then 0 + 2.
+  /// Adds the gradients of all chunks to the first, by halves: 0 + 1, 2 + 3, then 0 + 2; what they
+  /// observed is folded in the same order.
   auto gradient() -> parameters_type& {
     for (auto distance = std::size_t{1}; distance < Chunks; distance *= 2)
-      for (auto c = std::size_t{0}; c + distance < Chunks; c += 2 * distance)
+      for (auto c = std::size_t{0}; c + distance < Chunks; c += 2 * distance) {
         for_numbers([](auto sum, auto part) { sum += part; }, passes[c].gradient,
                     passes[c + distance].gradient);
+        fold_observed<model>(passes[c].observed, passes[c + distance].observed);
+      }
     return passes[0].gradient;
   }
   void update(Optimizer const& optimizer) {
     optimizer.update(parameters, passes[0].gradient, moments);
+    absorb_observed<model>(statistics, passes[0].observed);
   }
 
   /// One step on a batch of one chunk: forward, loss, backward, update. Returns the loss.
@@ -128,6 +114,7 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
       auto const value = forward_and_slope(pass, from, to, loss, loss.terms(to), context);
       auto const dy = view_of<output>{pass.dy.data(), output_extents<model>(from.actual)};
       assign(dy, dy * static_cast<scalar>(-optimizer.rate));
+      static_assert(not has_statistics, "a fused update is for models without statistics");
       pass.backward(parameters, from, without_memory<X>(from.actual), parameters, context);
       return value;
     } else {
@@ -143,10 +130,21 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1> struct 
   }
 
  private:
+  void backward(pass_type& pass, const_view_of<X> x, auto const& context) {
+    if constexpr (has_statistics)
+      pass.backward(parameters, statistics, x, context);
+    else
+      pass.backward(parameters, x, context);
+  }
   /// The loss, and its slope in pass.dy.
   auto forward_and_slope(pass_type& pass, const_view_of<X> x, auto target, auto loss,
                          std::size_t terms, auto context) -> scalar {
-    auto const y = pass.forward(parameters, x, context);
+    auto const y = [&] {
+      if constexpr (has_statistics)
+        return pass.forward(parameters, statistics, x, context);
+      else
+        return pass.forward(parameters, x, context);
+    }();
     auto const dy = view_of<output>{pass.dy.data(), y.actual};
     return loss.value_and_slope(y, target, dy, scalar{1} / static_cast<scalar>(terms));
   }

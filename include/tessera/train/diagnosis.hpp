@@ -41,7 +41,7 @@ template <class Model, std::size_t I>
 [[nodiscard]] auto search_layers(auto const& p, auto x) -> std::optional<std::string> {
   using layer = typename Model::template layer<I>;
   auto const run = std::make_unique<inference<layer, kind_of<decltype(x)>>>();
-  auto const y = (*run)(hana::at_c<I>(p), x);
+  auto const y = (*run)(get<I>(p), x);
   if (not all_finite(y)) return std::to_string(I);
   if constexpr (I + 1 < Model::count)
     return search_layers<Model, I + 1>(p, y);
@@ -57,7 +57,7 @@ template <class Model, std::size_t I>
 template <class Model>
 [[nodiscard]] auto first_not_finite_layer([[maybe_unused]] auto const& p, [[maybe_unused]] auto x)
     -> std::optional<std::string> {
-  if constexpr (requires { Model::indices; } && tuple_length<std::remove_cvref_t<decltype(p)>> > 0)
+  if constexpr (requires { typename Model::template layer<0>; })
     return detail::search_layers<Model, 0>(p, x);
   else
     return std::nullopt;

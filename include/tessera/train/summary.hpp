@@ -18,7 +18,7 @@ struct layer_summary {
   std::string output;
   std::size_t parameters = 0;
   std::size_t multiply_adds = 0;  ///< of a forward pass
-  std::size_t tape = 0;           ///< bytes
+  std::size_t kept = 0;           ///< bytes
   std::size_t scratch = 0;        ///< bytes, in training
 };
 
@@ -55,17 +55,17 @@ template <class S> [[nodiscard]] auto bound_text() -> std::string {
 
 }  // namespace detail
 
-/// A model as a table: path, layer, output shape, parameters, multiply-adds, tape and scratch of
-/// every layer, for inputs of type X.
+/// A model as a table: path, layer, output shape, parameters, multiply-adds, what is kept and
+/// the scratch of every layer, for inputs of type X.
 template <class Model, class X> [[nodiscard]] auto summarize() -> std::vector<layer_summary> {
   auto rows = std::vector<layer_summary>{};
-  for_each_layer<Model, X>(
-      [&]<class Layer, class Input>(name const& path, place_of_layer<Layer, Input>) {
-        using place = place_of_layer<Layer, Input>;
-        rows.push_back({path.c_str(), detail::type_text<Layer>(),
-                        detail::bound_text<shape_of<typename place::output>>(), place::parameters,
-                        place::multiply_adds, place::tape, place::scratch});
-      });
+  for_each_layer<Model, X>([&]<class Layer, class Input, class Call>(
+                               name const& path, place_of_layer<Layer, Input, Call>) {
+    using place = place_of_layer<Layer, Input, Call>;
+    rows.push_back({path.c_str(), detail::type_text<Layer>(),
+                    detail::bound_text<shape_of<typename place::output>>(), place::parameters,
+                    place::multiply_adds, place::kept, place::scratch});
+  });
   return rows;
 }
 
@@ -77,16 +77,16 @@ template <class Model, class X> void print_summary(std::ostream& to) {
     to << line;
   };
   auto const text = [](std::size_t n) { return std::to_string(n); };
-  print("path", "layer", "output", "parameters", "multiply-adds", "tape bytes", "scratch");
+  print("path", "layer", "output", "parameters", "multiply-adds", "kept bytes", "scratch");
   auto work = std::size_t{0};
   for (auto const& row : summarize<Model, X>()) {
     print(row.path.c_str(), row.layer.c_str(), row.output.c_str(), text(row.parameters).c_str(),
-          text(row.multiply_adds).c_str(), text(row.tape).c_str(), text(row.scratch).c_str());
+          text(row.multiply_adds).c_str(), text(row.kept).c_str(), text(row.scratch).c_str());
     work += row.multiply_adds;
   }
   constexpr auto m = memory_of<Model, X, mode::training>;
   print("all", "", "", text(parameter_count<Model>).c_str(), text(work).c_str(),
-        text(m.tape).c_str(), text(m.scratch).c_str());
+        text(m.kept).c_str(), text(m.scratch).c_str());
 }
 
 }  // namespace tessera

@@ -32,12 +32,20 @@ inline void note(double& worst, double a, double b) {
 }
 
 /// Trains for `steps`, on cuda by one graph or by single launches.
-template <class Model, class S, class R, class Target, class Optimizer, class Loss>
+template <class Model, class S, class R, class Target, class Optimizer, class Loss,
+          class Condition = void>
 class side_by_side {
  public:
   template <class Backend> using input = tensor<float, S, Backend>;
   template <class Backend> using target = tensor<Target, R, Backend>;
-  template <class Backend> using object = training<Model, input<Backend>, Optimizer>;
+  template <class Backend, class C> struct object_of {
+    using type = training<Model, input<Backend>, Optimizer, 1,
+                          tessera::input<tag::condition, tensor<float, C, Backend>>>;
+  };
+  template <class Backend> struct object_of<Backend, void> {
+    using type = training<Model, input<Backend>, Optimizer>;
+  };
+  template <class Backend> using object = typename object_of<Backend, Condition>::type;
 
   side_by_side() {
     auto generator = torch_generator(1);
@@ -147,7 +155,8 @@ struct denoiser : unet<unet_options{.in = 1,
                                     .groups = 4,
                                     .classes = 11}> {};
 inline auto train_denoiser(int steps, bool as_graph) -> distances {
-  auto run = side_by_side<denoiser, shape<2, 8, 8, 1>, shape<2, 8, 8, 1>, float, sgd, mse>{};
+  auto run =
+      side_by_side<denoiser, shape<2, 8, 8, 1>, shape<2, 8, 8, 1>, float, sgd, mse, shape<2, 2>>{};
   run.fill(uniform, uniform);
   static auto const host = tensor<float, shape<2, 2>, reference>{{3.0F, 4.0F, 150.0F, 10.0F}};
   auto const on_device = device::make<tensor<float, shape<2, 2>, cuda>>();

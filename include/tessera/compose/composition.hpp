@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/layer.hpp>
+#include <tessera/compose/plan.hpp>
+#include <tessera/compose/traced.hpp>
+#include <tessera/core/name.hpp>
+
+#include <tuple>
+
+namespace tessera {
+
+/// A value or a slope between children: alive from child First to child Last. Kept: in training it
+/// stays until the backward pass.
+template <class T, std::size_t First, std::size_t Last, bool Kept = false> struct between {
+  using type = T;
+  static constexpr auto first = First;
+  static constexpr auto last = Last;
+  static constexpr bool kept = Kept;
+  static constexpr auto bytes = bytes_of<T>;
+};
+
+namespace detail {
+
+/// Where everything lies that lives between and inside of the children.
+template <class Self, class X, class Call, class I, class V, class D> struct layout_of;
+/// Names members of Self only inside: g++ 12 looks into default arguments while Self is incomplete.
+template <class Self, class X, class Call>
+struct layout : layout_of<Self, X, Call, std::make_index_sequence<Self::count>,
+                          typename Self::template values<X, Call>,
+                          typename Self::template slopes_between<X, Call>> {};
+template <class Self, class X, class Call, std::size_t... I, class... V, class... D>
+struct layout_of<Self, X, Call, std::index_sequence<I...>, type_list<V...>, type_list<D...>> {
+  static constexpr auto count = sizeof...(I);
+  static constexpr auto last = count - 1;
+  template <std::size_t K> using child = typename Self::template child<K>;
+  template <std::size_t K> using input = typename Self::template input<X, Call, K>;
+  template <std::size_t K> using call = typename Self::template call_inside<X, Call, K>;
+  template <std::size_t K> using value = typename item_of<K, type_list<V...>>::type;
+  template <std::size_t K> using slope = typename item_of<K, type_list<D...>>::type;
+  template <std::size_t K> using scratch_at = scratch_of<child<K>, input<K>, call<K>>;
+  template <std::size_t K> using slopes_at = slopes_of<child<K>, input<K>, call<K>>;
+  template <std::size_t K> using kept_at = kept_of<child<K>, input<K>, call<K>>;
+  template <std::size_t K>
+  static constexpr bool keeps = Call::training && item_of<K, type_list<V...>>::kept;
+
+  // Pieces of the forward pass: scratch, then what children keep for one call, then values.
+  static constexpr auto values_at = 2 * count;
+  static constexpr auto forward_plan = place(std::array<piece, 2 * count + sizeof...(V)>{
+      {piece{bytes_of<scratch_at<I>>, I, I}...,
+       piece{Call::training ? 0 : bytes_of<kept_at<I>>, I, I}...,
+       piece{Call::training && V::kept ? 0 : V::bytes, V::first, V::last}...}});
+  static constexpr auto slopes_start = count;
+  static constexpr auto backward_plan = place(std::array<piece, count + sizeof...(D)>{
+      {piece{bytes_of<slopes_at<I>>, last - I, last - I}...,
+       piece{D::bytes, last - D::last, last - D::first}...}});
+
+  using kept = pack<kept_at<I>..., std::conditional_t<V::kept, typename V::type, nothing>...>;
+  using state = pack<state_of<child<I>, input<I>, call<I>>...>;
+  using separate = pack<scratch_at<I>..., kept_at<I>..., typename V::type...>;
+};
+
+/// Part I of a whole as a U; an empty U is some object without memory.
+template <std::size_t I, class U> [[nodiscard]] constexpr auto part_as(auto& whole) -> U& {
+  if constexpr (std::is_empty_v<U>)
+    return empty_object<std::remove_const_t<U>>;
+  else
+    return whole.template get<I>();
+}
+/// Piece I of work memory: of an arena by its plan, of separate pieces by its index.
+template <std::size_t I, class U, mode Mode>
+[[nodiscard]] constexpr auto placed(auto& work, auto const& plan) -> U& {
+  if constexpr (std::is_empty_v<U>)
+    return empty_object<U>;
+  else if constexpr (Mode == mode::by_value)
+    return work.template get<I>();
+  else
+    return work.template at<U>(plan.offset[I]);
+}
+
+}  // namespace detail
+
+/// What a composition sees of its children in a forward pass.
+template <class Self, class P, class M> struct children {
+  using X = typename M::input_type;
+  using Call = typename M::call_type;
+  using layout = detail::layout<Self, X, Call>;
+  template <std::size_t I> using child = typename layout::template child<I>;
+  P const& p;
+  M const& m;
+
+  /// Value K between the children, with its actual extents.
+  template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
+  [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
+    using V = typename layout::template value<K>;
+    if constexpr (layout::template keeps<K>)
+      return view_of<V>{detail::part_as<layout::count + K, V>(m.kept).data(), actual};
+    else
+      return view_of<V>{
+          detail::placed<layout::values_at + K, V, Call::purpose>(m.work, layout::forward_plan)
+              .data(),
+          actual};
+  }
+  template <std::size_t I> constexpr void forward(auto x, auto y) const {
+    forward<I>(x, y, context<I>());
+  }
+  /// With inputs that others made.
+  template <std::size_t I> constexpr void forward(auto x, auto y, auto const& given) const {
+    using scratch = typename layout::template scratch_at<I>;
+    auto& work = detail::placed<I, scratch, Call::purpose>(m.work, layout::forward_plan);
+    forward_or_step<child<I>>(p.template get<I>(), x, y, lend<I>(work, kept<I>(), given));
+  }
+  /// The context of child I, with the inputs that `more` adds to those of the call.
+  template <std::size_t I> [[nodiscard]] constexpr auto context(auto const&... more) const {
+    using inner_call = typename layout::template call<I>;
+    auto const inside = [&] {
+      if constexpr (Self::counts_places)
+        return m.context.inside(I);
+      else
+        return m.context;
+    }();
+    if constexpr (std::same_as<typename detail::plain_context_of<Call>::type,
+                               typename detail::plain_context_of<inner_call>::type> &&
+                  sizeof...(more) == 0)
+      return inside;
+    else
+      return inside.template as<inner_call>(more...);
+  }
+
+ protected:
+  template <std::size_t I> [[nodiscard]] constexpr auto kept() const -> auto& {
+    using K = typename layout::template kept_at<I>;
+    if constexpr (Call::training)
+      return detail::part_as<I, K>(m.kept);
+    else
+      return detail::placed<layout::count + I, K, Call::purpose>(m.work, layout::forward_plan);
+  }
+  template <std::size_t I, class Work, class Kept, class Context>
+  [[nodiscard]] constexpr auto lend(Work& work, Kept& kept, Context const& given) const {
+    using in = typename layout::template input<I>;
+    using C = typename layout::template call<I>;
+    using storage = storage_of<in>;
+    return loan<child<I>, in, C, Work, Context>{
+        detail::part_as<I, state_of<child<I>, in, C>>(m.state),
+        kept,
+        work,
+        detail::part_as<I, statistics_of<child<I>, storage> const>(m.statistics),
+        detail::part_as<I, observed_of<child<I>, storage>>(m.observed),
+        given};
+  }
+};
+
+/// The same in a backward pass.
+template <class Self, class P, class G, class M>
+struct children_back : private children<Self, P, M> {
+  using base = children<Self, P, M>;
+  using typename base::Call;
+  using layout = typename base::layout;
+  using base::m;
+  using base::p;
+  G& gradient;
+
+  constexpr children_back(P const& parameters, G& slopes, M const& lent)
+      : base{parameters, lent}, gradient{slopes} {}
+  using base::context;
+
+  /// Value K as the forward pass kept it; without memory where it did not.
+  template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
+  [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
+    using V = typename layout::template value<K>;
+    if constexpr (layout::template keeps<K>)
+      return as_const(base::template value<K>(actual));
+    else
+      return const_view_of<V>{nullptr, actual};
+  }
+  template <std::size_t K, class S = shape_of<typename layout::template slope<K>>>
+  [[nodiscard]] constexpr auto slope(actual_extents<S> actual = {}) const {
+    using D = typename layout::template slope<K>;
+    constexpr auto offset = layout::backward_plan.offset[layout::slopes_start + K];
+    return view_of<D>{m.work.template at<D>(offset).data(), actual};
+  }
+  template <std::size_t I> constexpr void backward(auto x, auto y, auto dy, auto dx) const {
+    backward<I>(x, y, dy, dx, base::template context<I>());
+  }
+  template <std::size_t I>
+  constexpr void backward(auto x, auto y, auto dy, auto dx, auto const& given) const {
+    using L = typename layout::template child<I>;
+    using slopes = typename layout::template slopes_at<I>;
+    using K = typename layout::template kept_at<I>;
+    auto& work = detail::placed<I, slopes, Call::purpose>(m.work, layout::backward_plan);
+    L::backward(p.template get<I>(), x, y, as_const(dy), dx, gradient.template get<I>(),
+                base::template lend<I>(work, detail::part_as<I, K>(m.kept), given));
+  }
+  /// Adds to dx what child I, that may only write, leaves in slope K.
+  template <std::size_t I, std::size_t K>
+  constexpr void backward_adding(auto x, auto y, auto dy, auto dx, auto const&... given) const {
+    if constexpr (about_of<typename layout::template child<I>>.adds_dx) {
+      backward<I>(x, y, dy, dx.again(), given...);
+    } else {
+      using part_type = typename layout::template slope<K>;
+      auto const part = dx.has_memory() ? slope<K>(x.actual) : without_memory<part_type>(x.actual);
+      backward<I>(x, y, dy, writes(part), given...);
+      if (dx.has_memory()) assign(dx.view, dx.view + part);
+    }
+  }
+};
+
+/// A layer made of layers. Self writes
+///   run(inside, x, y)               with inside.forward<I>(x, y), inside.value<K>(extents)
+///   run_back(inside, x, y, dy, dx)  with inside.backward<I>(x, y, dy, dx),
+///   inside.slope<K>(extents)
+/// names output_shape<S> and what differs from the defaults below; the rest is derived: parameters
+/// and their names, state, memory, facts, initialization, statistics, the walk.
+template <class Self, class... Children> struct composition {
+  static constexpr std::size_t count = sizeof...(Children);
+  template <std::size_t I> using child = as_layer<std::tuple_element_t<I, std::tuple<Children...>>>;
+
+  // -- defaults
+  template <class S> using expected_shape = S;
+  template <class X, class Call, std::size_t I> using input = X;
+  template <class X, class Call, std::size_t I> using call_inside = Call;
+  template <class X, class Call> using values = type_list<>;
+  template <class X, class Call> using slopes_between = type_list<>;
+  template <class Storage> struct own {};  ///< parameters of the composition itself
+  /// A child has a place of its own: in paths, and for random streams.
+  static constexpr bool counts_places = true;
+  static constexpr bool adds_dx = false;
+  static constexpr auto backward_reads =
+      reads_of((reads_input(about_of<as_layer<Children>>.backward_reads) || ...), false);
+  template <class X, class Call> [[nodiscard]] static constexpr auto rule() {
+    return detail::no_finding{};
+  }
+
+  // -- derived
+  template <std::size_t I> [[nodiscard]] static constexpr auto child_name() -> name {
+    if constexpr (Self::counts_places)
+      return name_inside<std::tuple_element_t<I, std::tuple<Children...>>>(I);
+    else
+      return {};
+  }
+  static constexpr facts about{
+      .backward_reads = Self::backward_reads,
+      .row_wise = (tessera::row_wise<as_layer<Children>> && ...),
+      .streams = (tessera::streams<as_layer<Children>> && ...),
+      .adds_dx = Self::adds_dx,
+      .reads_parameters_first = (tessera::reads_parameters_first<as_layer<Children>> && ...),
+      .random = (about_of<as_layer<Children>>.random || ...),
+      .kept = true,
+      .state = (about_of<as_layer<Children>>.state || ...),
+      .scratch = true,
+      .slopes = true,
+      .statistics = (about_of<as_layer<Children>>.statistics || ...)};
+
+  template <class Storage> struct parameters {
+    using own_type = typename Self::template own<Storage>;
+    using parts = hana::basic_tuple<own_type, parameters_of<as_layer<Children>, Storage>...>;
+    [[no_unique_address]] own_type mine;
+    [[no_unique_address]] pack<parameters_of<as_layer<Children>, Storage>...> inner;
+
+    template <std::size_t I> [[nodiscard]] constexpr auto get() -> auto& {
+      return inner.template get<I>();
+    }
+    template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
+      return inner.template get<I>();
+    }
+    template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
+      if constexpr (not std::is_empty_v<own_type>) f(name{}, p.mine...);
+      for_each_index<count>([&]<std::size_t I>() {
+        f(composition::template child_name<I>(), p.template get<I>()...);
+      });
+    }
+  };
+  template <class Storage> struct statistics {
+    using parts = hana::basic_tuple<statistics_of<as_layer<Children>, Storage>...>;
+    [[no_unique_address]] pack<statistics_of<as_layer<Children>, Storage>...> inner;
+
+    template <std::size_t I> [[nodiscard]] constexpr auto get() -> auto& {
+      return inner.template get<I>();
+    }
+    template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
+      return inner.template get<I>();
+    }
+    template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
+      for_each_index<count>([&]<std::size_t I>() {
+        f(composition::template child_name<I>(), p.template get<I>()...);
+      });
+    }
+  };
+  template <class Storage> using observed = pack<observed_of<as_layer<Children>, Storage>...>;
+  template <class X, class Call> using state = typename detail::layout<Self, X, Call>::state;
+  template <class X, class Call>
+  using kept =
+      std::conditional_t<Call::training, typename detail::layout<Self, X, Call>::kept, nothing>;
+  template <class X, class Call>
+  using scratch = std::conditional_t<Call::purpose == mode::by_value,
+                                     typename detail::layout<Self, X, Call>::separate,
+                                     arena<detail::layout<Self, X, Call>::forward_plan.bytes>>;
+  template <class X, class Call>
+  using slopes = arena<detail::layout<Self, X, Call>::backward_plan.bytes>;
+
+  /// The first finding of a child, then that of Self.
+  template <class X, class Call, std::size_t I = 0> [[nodiscard]] static constexpr auto find() {
+    if constexpr (I == count) {
+      return Self::template rule<X, Call>();
+    } else {
+      using found = decltype(mismatch_inside<I, child<I>, typename Self::template input<X, Call, I>,
+                                             typename Self::template call_inside<X, Call, I>>());
+      if constexpr (std::same_as<found, detail::no_finding>)
+        return find<X, Call, I + 1>();
+      else
+        return found{};
+    }
+  }
+  /// f.operator()<I, Child, Input, Call>(path) for every child.
+  template <class X, class Call> static constexpr void for_each_child(auto&& f) {
+    for_each_index<count>([&]<std::size_t I>() {
+      f.template operator()<I, std::tuple_element_t<I, std::tuple<Children...>>,
+                            typename Self::template input<X, Call, I>,
+                            typename Self::template call_inside<X, Call, I>>(child_name<I>());
+    });
+  }
+
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    using P = std::remove_cvref_t<decltype(p)>;
+    Self::run(children<Self, P, decltype(m)>{p, m}, x, y);
+  }
+  static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
+  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
+                                 auto m) {
+    using P = std::remove_cvref_t<decltype(p)>;
+    using G = std::remove_reference_t<decltype(gradient)>;
+    Self::run_back(children_back<Self, P, G, decltype(m)>{p, gradient, m}, x, y, dy, dx);
+  }
+  static constexpr void initialize(auto& p, auto& s, auto& generator) {
+    if constexpr (requires { Self::initialize_own(p.mine, generator); })
+      Self::initialize_own(p.mine, generator);
+    for_each_index<count>([&]<std::size_t I>() {
+      using S = std::remove_cvref_t<decltype(s)>;
+      if constexpr (std::is_empty_v<S>)
+        initialize_layer<child<I>>(p.template get<I>(), generator);
+      else
+        initialize_layer<child<I>>(p.template get<I>(), s.template get<I>(), generator);
+    });
+  }
+  static constexpr void initialize(auto& p, auto& generator) {
+    auto none = nothing{};
+    initialize(p, none, generator);
+  }
+  static constexpr void fold(auto& to, auto const& from) {
+    for_each_index<count>([&]<std::size_t I>() {
+      if constexpr (about_of<child<I>>.statistics)
+        fold_observed<child<I>>(to.template get<I>(), from.template get<I>());
+    });
+  }
+  static constexpr void absorb(auto& s, auto const& o) {
+    for_each_index<count>([&]<std::size_t I>() {
+      if constexpr (about_of<child<I>>.statistics)
+        absorb_observed<child<I>>(s.template get<I>(), o.template get<I>());
+    });
+  }
+};
+
+/// One child that sees what its wrapper is given, and gives what that gives.
+template <class Self, class Layer> struct wrapper : composition<Self, Layer> {
+  using inner = as_layer<Layer>;
+  static constexpr bool counts_places = false;
+  static constexpr bool adds_dx = about_of<inner>.adds_dx;
+  static constexpr auto backward_reads = about_of<inner>.backward_reads;
+  template <class S> using output_shape = tessera::output_shape<inner, S>;
+  [[nodiscard]] static constexpr auto output_extents(auto actual) {
+    return tessera::output_extents<inner>(actual);
+  }
+  static constexpr void run(auto inside, auto x, auto y) { inside.template forward<0>(x, y); }
+  static constexpr void run_back(auto inside, auto x, auto y, auto dy, auto dx) {
+    inside.template backward<0>(x, y, dy, dx);
+  }
+};
+
+/// What a backward pass may read of value K, where `Kept`; else a view without memory.
+template <bool Kept, std::size_t K>
+[[nodiscard]] constexpr auto hidden_value(auto const& inside, auto like) {
+  if constexpr (Kept)
+    return inside.template value<K>(like.actual);
+  else
+    return as_const(without_memory<kind_of<decltype(like)>>(like.actual));
+}
+
+}  // namespace tessera

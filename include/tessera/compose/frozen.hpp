@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/compose/wrappers.hpp>
+
+namespace tessera {
+
+/// A part whose parameters are saved and never optimized: they are statistics, by the same names.
+/// It runs as in evaluation, and slopes go through it: a discriminator behind a generator.
+///
+/// Cost    no gradient, no moments; of its backward pass only dx
+template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
+  using inner = as_layer<evaluated<Layer>>;
+  static constexpr auto about = [] {
+    auto f = about_of<inner>;
+    f.statistics = true;
+    f.reads_parameters_first = true;
+    return f;
+  }();
+
+  template <class Storage> struct parameters {};
+  template <class Storage> struct statistics {
+    using parts = hana::basic_tuple<parameters_of<inner, Storage>, statistics_of<inner, Storage>>;
+    [[no_unique_address]] parameters_of<inner, Storage> fixed;
+    [[no_unique_address]] statistics_of<inner, Storage> moving;
+    template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
+      f(name{}, p.fixed...);
+      if constexpr (not std::is_empty_v<statistics_of<inner, Storage>>) f(name{}, p.moving...);
+    }
+  };
+  template <class Storage> struct observed {};
+
+  static constexpr void forward(auto const&, auto x, auto y, auto m) {
+    inner::forward(m.statistics.fixed, x, y, lend(m));
+  }
+  static constexpr void step(auto const&, auto x, auto y, auto m) {
+    forward_or_step<inner>(m.statistics.fixed, x, y, lend(m));
+  }
+  static constexpr void backward(auto const&, auto x, auto y, auto dy, auto dx, auto&, auto m) {
+    auto unwanted =
+        parameters_of<inner, viewed<model_scalar<kind_of<decltype(x)>>, backend_of<decltype(x)>>>{};
+    inner::backward(m.statistics.fixed, x, y, dy, dx, unwanted, lend(m));
+  }
+  static constexpr void initialize(auto&, auto& s, auto& generator) {
+    initialize_layer<inner>(s.fixed, s.moving, generator);
+  }
+  static constexpr void fold(auto&, auto const&) {}
+  static constexpr void absorb(auto&, auto const&) {}
+
+ private:
+  template <class M> [[nodiscard]] static constexpr auto lend(M m) {
+    using X = typename M::input_type;
+    using Work = std::remove_reference_t<decltype((m.work))>;
+    return loan<inner, X, typename M::call_type, Work, std::remove_cvref_t<decltype(m.context)>>{
+        m.state,
+        m.kept,
+        m.work,
+        m.statistics.moving,
+        empty_object<observed_of<inner, storage_of<X>>>,
+        m.context};
+  }
+};
+
+}  // namespace tessera
