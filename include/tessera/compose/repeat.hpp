@@ -45,8 +45,8 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
   };
   /// A row of parts, or nothing of nothing.
   template <class Part>
-  using row_if = std::conditional_t<std::is_same_v<Part, nothing>, nothing, row<Part>>;
-  template <class Storage> using parameters = row<parameters_of<inner, Storage>>;
+  using row_if = std::conditional_t<std::is_empty_v<Part>, nothing, row<Part>>;
+  template <class Storage> struct parameters : row<parameters_of<inner, Storage>> {};
   template <class Storage> using statistics = row_if<statistics_of<inner, Storage>>;
   template <class Storage> using observed = row_if<observed_of<inner, Storage>>;
   template <class X, class Call> using state = row_if<state_of<inner, X, Call>>;
@@ -138,22 +138,27 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
     else
       return m.work.kept;
   }
-  template <class Whole>
-  [[nodiscard]] static constexpr auto one_of(Whole& whole, std::size_t i) -> auto& {
-    if constexpr (requires { whole.each[i]; })
-      return whole.each[i];
+  /// Part i of a row as a U; an empty U is some object without memory.
+  template <class U> [[nodiscard]] static constexpr auto one_of(auto& whole, std::size_t i) -> U& {
+    if constexpr (std::is_empty_v<U>)
+      return empty_object<std::remove_const_t<U>>;
     else
-      return whole;
+      return whole.each[i];
   }
   [[nodiscard]] static constexpr auto inside(auto m, auto& kept, std::size_t i) {
     using M = decltype(m);
     using X = typename M::input_type;
     using Call = typename M::call_type;
     auto const context = m.context.inside(i);
+    using storage = storage_of<X>;
     return loan<inner, X, Call, std::remove_reference_t<decltype((m.work.layer))>,
                 std::remove_const_t<decltype(context)>>{
-        one_of(m.state, i),    kept,   m.work.layer, one_of(m.statistics, i),
-        one_of(m.observed, i), context};
+        one_of<state_of<inner, X, Call>>(m.state, i),
+        kept,
+        m.work.layer,
+        one_of<statistics_of<inner, storage> const>(m.statistics, i),
+        one_of<observed_of<inner, storage>>(m.observed, i),
+        context};
   }
 };
 
