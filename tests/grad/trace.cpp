@@ -68,7 +68,7 @@ struct every_function {
 };
 
 static_assert(row_wise<as_layer<gate<4>>> && not row_wise<as_layer<over_time>>);
-static_assert(std::is_empty_v<kept_of<as_layer<gate<4>>, tensor<float, shape<2, 4>>>>,
+static_assert(std::is_empty_v<typename as_layer<gate<4>>::template kept<tensor<float, shape<2, 4>>>>,
               "elementwise layers keep nothing");
 static_assert(parameter_count<gate<4>> == 8);
 
