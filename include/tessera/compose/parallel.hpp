@@ -40,6 +40,8 @@ template <> struct kernel<detail::copy_columns_fn, reference> {
       for (auto i = std::size_t{0}; i < width; ++i) to[r * to_row + i] = from[r * from_row + i];
   }
 };
+template <>
+struct kernel<detail::copy_columns_fn, simd> : kernel<detail::copy_columns_fn, reference> {};
 
 /// Layers beside each other: all take x, their outputs are joined along the last axis.
 ///

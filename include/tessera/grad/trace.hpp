@@ -13,7 +13,7 @@
 /// Cost      one pass over the elements for every fused group, which computes each value once, and
 ///           one kernel for every operation that is computed before the row pass
 /// Accuracy  elements are added to a place in row-major order, one after another, on every backend
-namespace tessera::grad {
+namespace tessera::grad::inline TESSERA_TARGET {
 
 /// The values along one path of a fused group: an operation's and, below it, its operands'.
 template <class V, class... Operands> struct traced_value {
@@ -139,7 +139,7 @@ constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places..
   }(std::index_sequence_for<Rows...>{});
 }
 
-}  // namespace tessera::grad
+}  // namespace tessera::grad::inline TESSERA_TARGET
 
 namespace tessera {
 
@@ -174,8 +174,9 @@ template <> struct kernel<detail::pull_fn, reference> {
     grad::flush(e, place);
   }
 };
+template <> struct kernel<detail::pull_fn, simd> : kernel<detail::pull_fn, reference> {};
 
-namespace grad {
+namespace grad::inline TESSERA_TARGET {
 
 /// Adds to the places of `to` what d (of a shape that repeats to that of e) is worth there.
 template <class E, class Place, class D>
@@ -259,6 +260,6 @@ constexpr void pull_back(E const& e, Place const& place, Dy const& dy) {
   reverse(e, place);
 }
 
-}  // namespace grad
+}  // namespace grad::inline TESSERA_TARGET
 
 }  // namespace tessera

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/policy.hpp>
-#include <tessera/core/lane.hpp>
+#include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/matmul.hpp>
 #include <tessera/shape/algebra.hpp>
 #include <tessera/tensor/assign.hpp>
+
+#if TESSERA_SIMD
+#include <tessera/ops/simd/matmul.hpp>
+#endif
 
 namespace tessera {
 
 namespace detail {
-
-/// kernel<matmul_fn, Backend>::run(rows, columns, depth, a, b, y): y = a·b for contiguous matrices.
-struct matmul_fn {};
 
 /// Which matrix of an operand of shape Q belongs to matrix i of the product P: its leading axes
 /// repeat.
@@ -34,20 +35,6 @@ template <class Q, class P, bool RowOnTheLeft>
 }
 
 }  // namespace detail
-
-template <> struct kernel<detail::matmul_fn, reference> {
-  template <class T>
-  static constexpr void run(std::size_t rows, std::size_t columns, std::size_t depth, T const* a,
-                            T const* b, T* y) {
-    for (auto r = std::size_t{0}; r < rows; ++r)
-      for (auto c = std::size_t{0}; c < columns; ++c) {
-        auto sum = T{0};
-        for (auto k = std::size_t{0}; k < depth; ++k)
-          sum = lane::fma(a[r * depth + k], b[k * columns + c], sum);
-        y[r * columns + c] = sum;
-      }
-  }
-};
 
 /// The matrix product, by NumPy's rule: matrices and stacks of matrices, whose leading axes
 /// broadcast; a vector is a row on the left and a column on the right.

@@ -28,6 +28,9 @@ concept indices = (std::integral<I> && ...);
 /// memory, as with std::span; to write through a named view: assign(v, e) or v += e. An unnamed one
 /// is written: x[0] = a + b.
 template <class T, class S, class Backend = default_backend> struct view {
+  static_assert(error::holds<defined_backend<Backend>, Backend>,
+                "view: its backend is only declared here; cuda needs tessera/cuda.hpp");
+
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
@@ -104,8 +107,12 @@ template <class T, class S, class Backend = default_backend> struct view {
 ///         x.sized(7), gates.sized_like(x)
 /// State   tensor{} is zeros; `tensor x;` is not initialized
 /// Cost    S::capacity numbers, rounded up to storage_alignment bytes; no other member
-/// Errors  more values than elements do not compile: tests/fail/tensor_too_many_values.cpp
+/// Errors  more values than elements do not compile: tests/fail/tensor_too_many_values.cpp; nor
+///         does a tensor of `cuda` without its kernels: tests/fail/cuda_without_kernels.cpp
 template <class T, class S, class Backend> struct tensor {
+  static_assert(error::holds<defined_backend<Backend>, Backend>,
+                "tensor: its backend is only declared here; cuda needs tessera/cuda.hpp");
+
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;

@@ -3,7 +3,7 @@
 
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
-#include <tessera/ops/conv1d.hpp>
+#include <tessera/ops/operations.hpp>
 
 namespace tessera {
 

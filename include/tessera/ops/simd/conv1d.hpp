@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/conv1d.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 
 namespace tessera {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/matmul.hpp>
+#include <tessera/ops/reference/matmul.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 
 #include <type_traits>
