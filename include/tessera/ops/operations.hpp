@@ -174,7 +174,8 @@ struct conv1d_geometry {
 
 /// kernel<conv1d_fn, Backend> has packed<T, Weights>, memory for as many weights; and
 /// forward(geometry, x, past, weight, bias, y, packed), input(geometry, weight, dy, dx, packed) and
-/// parameters(geometry, x, past, dy, dweight, dbias, packed), all by pointers, or null.
+/// parameters(geometry, x, past, dy, dweight, dbias, packed), all by pointers, or null; and
+/// remember(geometry, x, past), which makes `past` the last inputs of x and of those before it.
 struct conv1d_fn;
 
 /// A convolution over images (batch, height, width, channels): output pixel (i, j) sees by tap
