@@ -3,6 +3,7 @@
 
 #include <tessera/compose/sequential.hpp>
 #include <tessera/layers/dropout.hpp>
+#include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/lstm_cell.hpp>
 
 namespace tessera {

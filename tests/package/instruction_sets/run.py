@@ -41,7 +41,7 @@ def main(nm, lower, higher, runs, lower_object, higher_object, *programs):
     kernels = len(functions(nm, lower_object)), len(functions(nm, higher_object))
     print(f"{lower}: {kernels[0]} functions, {higher}: {kernels[1]}, {len(shared)} of one name")
     if shared:
-        sys.exit("\n".join(sorted(shared)))
+        sys.exit("\n".join(name[:160] for name in sorted(shared)))
     if min(kernels) < 20:
         sys.exit("the objects hold too few functions of the library to tell")
     if runs != "1":
