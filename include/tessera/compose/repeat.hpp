@@ -38,7 +38,7 @@ template <class Layer, std::size_t N> struct repeat {
   }
 
   template <class Storage> struct parameters {
-    using parts = parameters_of<inner, Storage>[N];
+    using parts = parameters_of<inner, Storage>;
     parameters_of<inner, Storage> each[N];
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       for (auto i = std::size_t{0}; i < N; ++i) f(name("", i), p.each[i]...);
