@@ -125,7 +125,7 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
   }
 }
 
-/// What a struct of parameters is made of, as types: `part`s, each `Count` times.
+/// What a struct of parameters is made of, as types, each `Count` times.
 template <class P, std::size_t Count = 1> struct part {};
 template <class... Parts> struct part_list {};
 
@@ -133,31 +133,38 @@ template <template <class...> class Tuple, class... M>
 [[nodiscard]] constexpr auto parts_in(std::type_identity<Tuple<M...>>) {
   return part_list<part<std::remove_const_t<std::remove_pointer_t<M>>>...>{};
 }
+/// Structs that visit themselves say by `parts` what their tensors are, not how many.
+template <class P>
+inline constexpr bool lists_parts =
+    not std::is_class_v<P> || std::is_empty_v<P> || tuple_length<P> != 0 || has_members<P>;
+
 template <class P> [[nodiscard]] constexpr auto parts_of() {
-  if constexpr (std::is_empty_v<P>) {
+  if constexpr (std::is_empty_v<P>)
     return part_list<>{};
-  } else if constexpr (std::is_array_v<P>) {
+  else if constexpr (std::is_array_v<P>)
     return part_list<part<std::remove_extent_t<P>, std::extent_v<P>>>{};
-  } else if constexpr (tuple_length<P> > 0) {
+  else if constexpr (tuple_length<P> > 0)
     return parts_in(std::type_identity<P>{});
-  } else if constexpr (has_members<P>) {
+  else
     return parts_in(std::type_identity<decltype(std::declval<P&>().members())>{});
-  } else {
-    static_assert(
-        requires { typename P::parts; },
-        "parameters: a struct that visits itself names its `parts`");
-    return part_list<part<typename P::parts>>{};
-  }
 }
 
 /// The numbers in a struct of parameters, from the shapes alone.
 template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
   if constexpr (requires { typename P::shape_type; }) {
     return P::shape_type::capacity;
-  } else {
+  } else if constexpr (lists_parts<P>) {
     return []<class... Q, std::size_t... N>(part_list<part<Q, N>...>) {
       return (std::size_t{0} + ... + (N * numbers_in<Q>()));
     }(parts_of<P>());
+  } else {
+    auto n = std::size_t{0};
+    auto const p = P{};
+    auto const add = [&](name const&, auto& one) {
+      n += numbers_in<std::remove_cvref_t<decltype(one)>>();
+    };
+    P::visit(add, p);
+    return n;
   }
 }
 
@@ -177,6 +184,11 @@ struct neutral : of<char, default_backend, 0> {
 struct mixed : neutral {
   template <std::size_t> using times = mixed;
 };
+
+template <class Kind, std::size_t> struct with_bytes : std::type_identity<Kind> {};
+template <class T, class B, std::size_t N, std::size_t Bytes>
+struct with_bytes<of<T, B, N>, Bytes> : std::type_identity<of<T, B, Bytes>> {};
+template <class Kind, std::size_t Bytes> using resized = typename with_bytes<Kind, Bytes>::type;
 
 constexpr auto operator+(auto, auto) -> mixed { return {}; }
 template <class T, class B, std::size_t N, std::size_t M>
@@ -201,11 +213,17 @@ template <class P> [[nodiscard]] constexpr auto kind_of_numbers() {
     return kinds::of<scalar_of<P>, backend_of<P>, sizeof(P)>{};
   } else if constexpr (requires { typename P::shape_type; }) {
     return kinds::mixed{};
-  } else {
-    return []<class... Q, std::size_t... N>(part_list<part<Q, N>...>) {
+  } else if constexpr (lists_parts<P>) {
+    using kind = decltype([]<class... Q, std::size_t... N>(part_list<part<Q, N>...>) {
       return (kinds::neutral{} + ... +
               typename decltype(kind_of_numbers<Q>())::template times<N>{});
-    }(parts_of<P>());
+    }(parts_of<P>()));
+    // What is no parameter takes bytes, too.
+    return std::conditional_t<kind::bytes == 0 || kind::bytes == sizeof(P), kind, kinds::mixed>{};
+  } else if constexpr (requires { typename P::parts; }) {
+    return kinds::resized<decltype(kind_of_numbers<typename P::parts>()), sizeof(P)>{};
+  } else {
+    return kinds::mixed{};
   }
 }
 template <class P> using numbers_kind = decltype(kind_of_numbers<std::remove_const_t<P>>());
