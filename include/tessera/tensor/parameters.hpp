@@ -218,8 +218,11 @@ template <class P> [[nodiscard]] constexpr auto kind_of_numbers() {
       return (kinds::neutral{} + ... +
               typename decltype(kind_of_numbers<Q>())::template times<N>{});
     }(parts_of<P>()));
-    // What is no parameter takes bytes, too.
-    return std::conditional_t<kind::bytes == 0 || kind::bytes == sizeof(P), kind, kinds::mixed>{};
+    // A member that is no parameter takes bytes, too; in a tuple it is the empty ones that do.
+    if constexpr (tuple_length<P> > 0)
+      return kinds::resized<kind, sizeof(P)>{};
+    else
+      return std::conditional_t<kind::bytes == 0 || kind::bytes == sizeof(P), kind, kinds::mixed>{};
   } else if constexpr (requires { typename P::parts; }) {
     return kinds::resized<decltype(kind_of_numbers<typename P::parts>()), sizeof(P)>{};
   } else {
