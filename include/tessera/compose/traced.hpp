@@ -2,17 +2,24 @@
 #pragma once
 
 #include <tessera/compose/contract.hpp>
-#include <tessera/grad/trace.hpp>
+#include <tessera/grad/forward_only.hpp>
 
 namespace tessera {
 
 namespace detail {
 
-/// The expression that a forward-only layer returns for inputs of type X.
+/// The expression that a forward-only layer returns for inputs of type X; a number where it returns
+/// none, which has been refused.
+template <class L, class X> [[nodiscard]] constexpr auto returned_expression() {
+  using p = parameters_of<L, owned<scalar_of<X>, backend_of<X>>>;
+  using returned = decltype(L::forward(std::declval<p const&>(), std::declval<const_view_of<X>>()));
+  if constexpr (array_operand<returned>)
+    return std::type_identity<node_of<scalar_of<X>, returned>>{};
+  else
+    return std::type_identity<node::constant<scalar_of<X>>>{};
+}
 template <class L, class X>
-using expression_of =
-    decltype(L::forward(std::declval<parameters_of<L, owned<scalar_of<X>, backend_of<X>>> const&>(),
-                        std::declval<const_view_of<X>>()));
+using expression_of = typename decltype(returned_expression<L, X>())::type;
 
 }  // namespace detail
 
@@ -20,7 +27,9 @@ using expression_of =
 ///
 /// State    none
 /// Cost     the tape keeps the results that are computed before the row pass (reductions, products)
-/// Errors   an expression that is not of the output's shape: tests/fail/traced_wrong_shape.cpp
+/// Errors   an expression that is not of the output's shape: tests/fail/traced_wrong_shape.cpp;
+/// what
+///          grad/forward_only.hpp refuses
 template <class L> struct traced {
   template <class X> using expression = detail::expression_of<L, X>;
   template <class X> using values = typename expression<X>::temporaries;
@@ -35,7 +44,8 @@ template <class L> struct traced {
   template <class X> struct scratch<X, mode::training> {
     [[no_unique_address]] values<X> derivatives;
   };
-  template <class S> using output_shape = shape_of<expression<tensor<float, S>>>;
+  template <class S>
+  using output_shape = typename grad::forward_only<L, tensor<float, S>>::shape_type;
   template <class S> [[nodiscard]] static constexpr auto mismatch() {
     return find_mismatch<L, S>();
   }
@@ -56,7 +66,7 @@ template <class L> struct traced {
       static_assert(error::holds<expression<sequence>::rows_apart, error::in<L>>,
                     "streaming: this forward-only layer mixes the samples of a sequence");
     }
-    auto e = L::forward(p, x);
+    auto e = tessera::detail::as_node<scalar_of<decltype(x)>>(L::forward(p, x));
     if constexpr (m.training)
       run(e, y, m.tape.kept);
     else
@@ -64,10 +74,10 @@ template <class L> struct traced {
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    if (dx.has_memory())
-      for (auto i = std::size_t{0}; i < dx.size(); ++i) dx.data()[i] = {};
-    auto e = L::forward(p, x);
-    auto place = L::forward(gradient, dx);
+    using T = scalar_of<decltype(x)>;
+    if (dx.has_memory()) tessera::assign(dx, 0);
+    auto e = tessera::detail::as_node<T>(L::forward(p, x));
+    auto place = tessera::detail::as_node<T>(L::forward(gradient, dx));
     e.bind(m.tape.kept);
     place.bind(m.scratch.derivatives);
     grad::pull_back(e, place, dy);

@@ -107,7 +107,10 @@ template <std::size_t J, class F, class... Rows, class... Places, class L, class
 TESSERA_INLINE constexpr void pull_operand(node::map_row<F, Rows...> const& row,
                                            map_place<F, Places...>& place, L lanes, std::size_t i,
                                            auto const& traced, V d, std::index_sequence<I...>) {
-  if constexpr (op::has_slope<F, J>)
+  // An integer or a truth has no slope.
+  if constexpr (op::has_slope<F, J> &&
+                std::is_floating_point_v<
+                    std::remove_cvref_t<decltype(hana::at_c<J>(traced.operands).value)>>)
     pull(hana::at_c<J>(row.rows), hana::at_c<J>(place.places), lanes, i,
          hana::at_c<J>(traced.operands),
          d * F::template slope<J>(traced.value, hana::at_c<I>(traced.operands).value...));
@@ -194,6 +197,17 @@ template <class... A> struct operands {
   }
 };
 
+/// Where the slopes of an operand that has memory go; null where they are not wanted.
+template <class T, class Place>
+[[nodiscard]] constexpr auto place_memory(Place const& place) -> T* {
+  // A place is never const; only the name under which the function saw it was.
+  return const_cast<T*>(place.data());
+}
+template <class T, class X>
+[[nodiscard]] constexpr auto place_memory(node::owned_leaf<X> const&) -> T* {
+  return nullptr;
+}
+
 // -- reverse: the operations that are computed before the row pass, last one first ----------------
 
 template <class E, class Place> constexpr void reverse(E const&, Place const&) {}
@@ -238,8 +252,7 @@ template <class A, class S, bool U> constexpr void clear(node::arranged<A, S, U>
   clear(place.arg);
 }
 template <class Op, class... A> constexpr void clear(node::result<Op, A...> const& place) {
-  auto const n = place.extents().size();
-  for (auto i = std::size_t{0}; i < n; ++i) place.memory[i] = {};
+  tessera::assign(place.as_view(), 0);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (clear(place.template arg<I>()), ...);
   }(std::index_sequence_for<A...>{});
@@ -251,7 +264,7 @@ template <class E, class Place, class Dy>
 constexpr void pull_back(E const& e, Place const& place, Dy const& dy) {
   clear(place);
   if constexpr (node::is_result<E>) {
-    for (auto i = std::size_t{0}; i < dy.size(); ++i) place.memory[i] = dy.data()[i];
+    tessera::assign(place.as_view(), dy);
   } else {
     pull_elements(
         e, place,

@@ -46,7 +46,9 @@ struct affine_map_input_fn;
 /// kernel<affine_map_parameters_fn, Backend>::run(x, dy, dweight, dbias), pointers or null
 struct affine_map_parameters_fn;
 
-/// kernel<matmul_fn, Backend>::run(rows, columns, depth, a, b, y): y = a·b for contiguous matrices.
+/// kernel<matmul_fn, Backend>, for contiguous matrices a (rows, depth), b (depth, columns) and y:
+/// run(rows, columns, depth, a, b, y) is y = a·b, left(..., dy, b, da) is da += dy·bᵀ, adding over
+/// the columns ascending, and right(..., a, dy, db) is db += aᵀ·dy, adding over the rows ascending.
 struct matmul_fn;
 
 // -- attention ------------------------------------------------------------------------------------

@@ -108,7 +108,11 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
   static_assert(
       std::same_as<scalar_of<node_type>, T> || std::same_as<scalar_of<node_type>, compute_of<T>>,
       "assign: the right side has another scalar type; cast<T>(x) converts");
-  if constexpr (broadcasts_to<S, shape_of<Y>>) {  // one mistake, one message
+  static_assert(not is_probing<backend_of<node_type>>,
+                "forward-only: `forward` computes a tensor of its own, which no gradient passes; "
+                "return one expression of p and x, or write forward(p, x, y, m) and backward");
+  if constexpr (broadcasts_to<S, shape_of<Y>> &&
+                not is_probing<backend_of<node_type>>) {  // one mistake, one message
     auto n = as_node<compute_of<T>>(e);
     check_extents(y, n);
     if constexpr (std::is_empty_v<typename node_type::temporaries>) {
