@@ -24,5 +24,6 @@ auto main() -> int {
   check("denoiser", on_cuda::train_denoiser);
   check("convolutions", on_cuda::train_convolutions);
   check("remembering", on_cuda::train_remembering);
+  check("traced layers", on_cuda::train_traced_layers);
   return failed == 0 ? 0 : 1;
 }

@@ -22,4 +22,5 @@ TEST_CASE("cuda: models train as on the reference, launched singly or as one gra
   check("denoiser", train_denoiser);
   check("convolutions", train_convolutions);
   check("remembering", train_remembering);
+  check("traced layers", train_traced_layers);
 }

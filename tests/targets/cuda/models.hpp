@@ -177,4 +177,21 @@ inline auto train_remembering(int steps, bool as_graph) -> distances {
   return run.train(steps, as_graph, no_context, no_context, true);
 }
 
+/// Layers that have a forward pass alone.
+template <std::size_t Features> struct soft_gate {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<Features>> weight;
+    TESSERA_PARAMETERS(weight)
+  };
+  static constexpr auto forward(auto const& p, auto x) {
+    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keep) + 1e-5);
+  }
+};
+struct traced_layers : sequential<linear<3, 8>, soft_gate<8>, soft_gate<8>, linear<8, 2>> {};
+inline auto train_traced_layers(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<traced_layers, shape<5, 2, 3>, shape<5, 2, 2>, float, sgd, mse>{};
+  run.fill(uniform, uniform);
+  return run.train(steps, as_graph, no_context, no_context);
+}
+
 }  // namespace on_cuda
