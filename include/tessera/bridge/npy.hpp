@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/bridge/xtensor.hpp>
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
 #include <xtensor/xarray.hpp>
 #include <xtensor/xnpy.hpp>
