@@ -259,6 +259,15 @@ class Frequency(unittest.TestCase):
             kept = [line for line in printed.splitlines() if line.startswith("learning_rate")][0]
             self.assertEqual(float(kept.split(": ")[1]), float(value))
 
+    def test_the_settings_of_a_folder_train_the_same_bytes_again(self):
+        first, again = self.folder / "first", self.folder / "again"
+        self.assertEqual(run("train", "--epochs", 2, "--phase-scale", "0.8123456785432109",
+                             "--output", first).returncode, 0)
+        self.assertEqual(run("train", "--config", first / "settings.yaml", "--output",
+                             again).returncode, 0)
+        for file in ("checkpoint.safetensors", "model.safetensors", "settings.yaml"):
+            self.assertEqual((first / file).read_bytes(), (again / file).read_bytes())
+
     def test_a_config_that_is_none_gets_one_short_message(self):
         train = ["train", "--output", self.folder / "out", "--config"]
         config = self.folder / "c.yaml"
