@@ -94,6 +94,9 @@ class window_batches {
       throw std::invalid_argument("window_batches: expected a batch of at least 1, got 0");
     if (windows_.size() == 0)
       throw std::invalid_argument("window_batches: no window fits into the recordings");
+    check_parts(windows_.parts(), data_->size(), [&](std::size_t i) {
+      return std::min((*data_)[i].inputs.shape(0), (*data_)[i].targets.shape(0));
+    });
   }
   /// The last batch may be smaller.
   [[nodiscard]] auto size() const -> std::size_t { return (windows_.size() + batch_ - 1) / batch_; }

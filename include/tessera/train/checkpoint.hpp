@@ -4,6 +4,7 @@
 #include <tessera/io/parameters.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/train/progress.hpp>
+#include <tessera/train/settings_text.hpp>
 
 #include <functional>
 
@@ -68,10 +69,12 @@ void save_checkpoint(std::filesystem::path const& path, Training const& t, Param
 /// Reads a checkpoint: all of it, or nothing where something does not fit.
 ///
 /// Errors  safetensors_error for a file that is no checkpoint, or of another model: the tensor and
-///         both shapes are named; file_error
+///         both shapes are named; of other settings: the first one and both values are; with a
+///         progress that no training arrives at; file_error
 template <class Training, class Parameters>
 void load_checkpoint(std::filesystem::path const& path, Training& t, Parameters& best,
-                     training_progress& progress, std::string const& model) {
+                     training_progress& progress, std::string const& model,
+                     std::string const& settings) {
   auto const file = safetensors::read(path);
   try {
     if (not file.metadata().contains("tessera.checkpoint"))
@@ -86,11 +89,20 @@ void load_checkpoint(std::filesystem::path const& path, Training& t, Parameters&
       throw safetensors_error("was made by the model \"" +
                               (found == file.metadata().end() ? "" : found->second) +
                               "\", expected \"" + model + '"');
+    if (auto const found = file.metadata().find("settings"); found == file.metadata().end())
+      throw safetensors_error("tells no settings");
+    else if (auto const difference = settings_difference(settings, found->second);
+             not difference.empty())
+      throw safetensors_error("was made with other settings: " + difference);
     auto copies = std::vector<std::function<void()>>{};
     copies.push_back(detail::read_scalar(file, "optimizer.steps", t.moments.steps));
-    progress.for_each([&](char const* name, auto& number) {
-      copies.push_back(detail::read_scalar(file, std::string{"progress."} + name, number));
+    auto found = training_progress{};
+    found.for_each([&](char const* name, auto& number) {
+      detail::read_scalar(file, std::string{"progress."} + name, number)();
     });
+    if (auto const problem = found.problem(); not problem.empty())
+      throw safetensors_error("its progress is none: " + problem);
+    copies.push_back([&] { progress = found; });
     if constexpr (bytes_of<decltype(t.passes[0].state)> > 0)
       for (auto c = std::size_t{0}; c < Training::chunks; ++c) {
         auto& state = t.passes[c].state;

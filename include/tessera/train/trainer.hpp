@@ -23,7 +23,7 @@ struct trainer_options {
   std::filesystem::path folder = {};  ///< of checkpoint and logs; empty: no files
   double checkpoint_seconds = 10;     ///< between checkpoints; 0 writes one after every batch
   std::string model = {};             ///< the name in the checkpoint: another is refused
-  std::string settings = {};          ///< of the program, kept in the checkpoint
+  std::string settings = {};  ///< "name: value" lines, kept in the checkpoint: others are refused
   std::uint64_t stop_after_batches = 0;  ///< leaves as an interrupt would; 0: never
 };
 
@@ -38,7 +38,7 @@ enum class ending { finished, stopped_early, interrupted };
 /// State   `progress`, and with it everything that the next step depends on: see checkpoint.hpp
 /// Cost    allocates when it is made; a batch allocates nothing
 /// Errors  diverged_error where loss or gradient is no number, naming where it came from;
-/// file_error
+///         std::invalid_argument for options that are none; file_error
 template <class Training, class Loss, class Schedule = constant_rate> class trainer {
  public:
   using X = typename Training::input;
@@ -50,6 +50,7 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
 
   std::function<void(epoch_report const&)> on_epoch;
   std::function<void(std::uint64_t batch, std::uint64_t batches)> on_batch;
+  std::function<void()> on_checkpoint;  ///< one was written
 
   trainer(trainer_options options, optimizer_type optimizer, Schedule schedule, Loss loss)
       : options_(std::move(options)),
@@ -60,6 +61,15 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
         training_(std::make_unique<Training>()),
         best_(std::make_unique<parameters_type>()),
         lanes_(std::make_unique<lane[]>(chunks)) {
+    auto const refuse = [](char const* what, double got) {
+      throw std::invalid_argument(std::string{"trainer: expected "} + what + ", got " +
+                                  std::to_string(got));
+    };
+    if (options_.epochs == 0) refuse("at least one epoch", 0);
+    if (not(options_.dropout >= 0 && options_.dropout < 1))
+      refuse("a dropout from 0 and below 1", static_cast<double>(options_.dropout));
+    if (not(options_.clip_norm >= 0)) refuse("a clip_norm of 0 or more", options_.clip_norm);
+    if (not(options_.min_delta >= 0)) refuse("a min_delta of 0 or more", options_.min_delta);
     clear(*training_);
     progress_.seed = options_.seed;
   }
@@ -70,9 +80,12 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
   [[nodiscard]] auto checkpoint_file() const -> std::filesystem::path {
     return options_.folder / "checkpoint.safetensors";
   }
+  /// The folder of checkpoint and logs has another name now: see run_folder.hpp.
+  void move_to(std::filesystem::path folder) { options_.folder = std::move(folder); }
   /// Goes on where the checkpoint of the folder was written.
   void resume() {
-    load_checkpoint(checkpoint_file(), *training_, *best_, progress_, options_.model);
+    load_checkpoint(checkpoint_file(), *training_, *best_, progress_, options_.model,
+                    options_.settings);
     if (progress_.seed != options_.seed)
       throw safetensors_error(checkpoint_file().string() + ": was trained with seed " +
                               std::to_string(progress_.seed) + ", expected " +
@@ -84,7 +97,9 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
   /// is evaluated after each epoch and decides which parameters are the best.
   template <class Source, class Monitor> auto run(Source& source, Monitor& monitor) -> ending {
     auto log = std::optional<epoch_log>{};
-    if (writes()) log.emplace(options_.folder, progress_.epoch);
+    if (auto const problem = progress_.problem(options_.epochs, source.size()); not problem.empty())
+      throw std::invalid_argument("trainer: the checkpoint is of another training: " + problem);
+    if (writes()) log.emplace(options_.folder, progress_.epoch, progress_.log);
     saved_ = clock::now();
     done_ = 0;
     if (not resumed_) save();
@@ -96,7 +111,10 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
       auto const begun = clock::now();
       if (not run_batches(source)) return ending::interrupted;
       auto const report = end_epoch(source.size(), evaluate(training_->parameters, monitor), begun);
-      if (log) log->add(report);
+      if (log) {
+        log->move_to(options_.folder);
+        log->add(report);
+      }
       if (on_epoch) on_epoch(report);
       if (seconds_since(saved_) >= options_.checkpoint_seconds) save();
     }
@@ -160,6 +178,7 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
       save_checkpoint(checkpoint_file(), *training_, *best_, progress_, options_.model,
                       options_.settings);
     saved_ = clock::now();
+    if (writes() && on_checkpoint) on_checkpoint();
   }
   /// The rest of an epoch; false where it was interrupted, and saved.
   template <class Source> auto run_batches(Source& source) -> bool {
@@ -245,6 +264,11 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
                                .monitored_loss = monitored,
                                .largest_gradient_norm = progress_.largest_norm,
                                .seconds = seconds_since(begun)};
+    if (not std::isfinite(monitored))
+      throw diverged_error("training: epoch " + std::to_string(report.epoch) +
+                           ": the loss with frozen weights is " + std::to_string(monitored) + "; " +
+                           not_finite(training_->parameters).value_or("no parameter") +
+                           " is not finite");
     if (monitored < progress_.best) {
       progress_.best = monitored;
       progress_.best_epoch = report.epoch;
@@ -258,6 +282,7 @@ template <class Training, class Loss, class Schedule = constant_rate> class trai
       ++progress_.without_improvement;
     }
     if constexpr (observes) (void)schedule_.observe(progress_.plateau, optimizer_.rate, monitored);
+    progress_.log = log_digest(progress_.log, report);
     ++progress_.epoch;
     progress_.batch = 0;
     progress_.loss_sum = 0;
