@@ -20,6 +20,7 @@ template <probability P = 0.5> struct dropout {
   static constexpr auto backward_reads = reads::neither;
   static constexpr bool row_wise = true;
   static constexpr bool in_place = true;
+  static constexpr bool draws = P.millionths > 0;
 
   static constexpr void forward(auto const&, auto x, auto y, auto m) { apply(x, y, m); }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto m) {

@@ -274,6 +274,8 @@ template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_option
   static constexpr bool reads_parameters_first =
       lstm_layer<In, Hidden, Options>::reads_parameters_first;
   static constexpr bool streams = true;
+  static constexpr bool draws = Options.layers > 1 &&
+                                (Options.dropout.is_run_time() || Options.dropout.millionths > 0);
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     stack::forward(p.layers, x, y, m);
