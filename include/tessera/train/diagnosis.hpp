@@ -37,43 +37,53 @@ template <class P>
 
 namespace detail {
 
+/// True for layers one after another: what one gives, the next takes.
+template <class L> inline constexpr bool is_chain = false;
+template <class... L> inline constexpr bool is_chain<sequential<L...>> = true;
+
 template <class Model, std::size_t I>
-[[nodiscard]] auto search_layers(auto const& p, auto x) -> std::optional<std::string> {
+[[nodiscard]] auto search_layers(auto const& p, auto x, auto context)
+    -> std::optional<std::string> {
   using layer = typename Model::template layer<I>;
   auto const run = std::make_unique<inference<layer, kind_of<decltype(x)>>>();
-  auto const y = (*run)(hana::at_c<I>(p), x);
+  clear(run->state);
+  auto const y = run->resume(hana::at_c<I>(p), x, context.inside(I));
   if (not all_finite(y)) return std::to_string(I);
   if constexpr (I + 1 < Model::count)
-    return search_layers<Model, I + 1>(p, y);
+    return search_layers<Model, I + 1>(p, y, context);
   else
     return std::nullopt;
 }
 
 }  // namespace detail
 
-/// The first layer of a sequential model whose output is not finite, from zero state: its path.
+/// The first layer of a sequential model whose output is not finite, from zero state, called with a
+/// context: its path. Other compositions are not looked into.
 ///
 /// Cost  allocates what each layer needs for inference, one after another
 template <class Model>
-[[nodiscard]] auto first_not_finite_layer([[maybe_unused]] auto const& p, [[maybe_unused]] auto x)
+[[nodiscard]] auto first_not_finite_layer([[maybe_unused]] auto const& p, [[maybe_unused]] auto x,
+                                          [[maybe_unused]] auto context)
     -> std::optional<std::string> {
-  if constexpr (requires { Model::indices; } && tuple_length<std::remove_cvref_t<decltype(p)>> > 0)
-    return detail::search_layers<Model, 0>(p, x);
+  if constexpr (detail::is_chain<Model>)
+    return detail::search_layers<Model, 0>(p, x, context);
   else
     return std::nullopt;
 }
 
-/// In words: where a batch went wrong, looking at its input, the parameters, the layers' outputs
-/// and the gradient, in this order.
+/// In words: where a batch went wrong, looking at its input, its target, the parameters, the
+/// layers' outputs and the gradient, in this order.
 template <class Model>
-[[nodiscard]] auto diagnose(auto const& p, auto x, auto const& gradient) -> std::string {
+[[nodiscard]] auto diagnose(auto const& p, auto x, auto target, auto const& gradient, auto context)
+    -> std::string {
   if (not all_finite(x)) return "the input of the model is not finite";
+  if (not all_finite(target)) return "the target is not finite";
   if (auto const path = not_finite(p)) return "the parameter " + *path + " is not finite";
-  if (auto const path = first_not_finite_layer<Model>(p, x))
+  if (auto const path = first_not_finite_layer<Model>(p, x, context))
     return "the output of layer " + *path + " is not finite";
   if (auto const path = not_finite(gradient, true))
     return "the gradient of " + *path + " is not finite";
-  return "every layer's output is finite: the loss or its target is not";
+  return "every layer's output is finite: the loss is not";
 }
 
 }  // namespace tessera
