@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
 #include <cstdlib>
 #include <filesystem>

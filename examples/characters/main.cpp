@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 #include <tessera/io/parameters.hpp>
 #include <tessera/optim/clipping.hpp>
 #include <tessera/optim/schedule.hpp>

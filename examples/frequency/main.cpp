@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 #include <tessera/train/display.hpp>
 #include <tessera/train/interrupt.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plots.hpp"
 
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -126,3 +126,10 @@ TEST_CASE("batches: what does not fit is refused by its numbers") {
   CHECK_THROWS_AS(window_batches(data, windows(as_parts(*data), 3), 0), std::invalid_argument);
   CHECK_THROWS_AS(lane_batches(data, 0), std::invalid_argument);
 }
+TEST_CASE("batches: windows of recordings that are not there are refused") {
+  auto const data = counted_samples(2, 90);
+  CHECK_THROWS_WITH(window_batches(data, windows({{7, 0, 90}}, 8), 4),
+                    Catch::Contains("a part is of recording 7"));
+  CHECK_THROWS_WITH(window_batches(data, windows({{1, 80, 200}}, 8), 4),
+                    Catch::Contains("a part ends at sample 200, recording 1 has 90"));
+}

@@ -17,7 +17,8 @@
 /// whatever ran before; `carries`, whether a batch goes on where the one before ended; and
 ///   load(batch, chunk, chunks, slot)
 /// which fills slot.x and slot.target with part `chunk` of `chunks` of a batch: no example is fine.
-/// The target is of the type that the loss takes. What else a call takes, the source names as
+/// The target is of the type that the loss takes. Where size() is not that of every epoch, it says
+/// epochs_differ = true. What else a call takes, the source names as
 /// extra<X>, memory beside x and target, and lends by context(slot, base):
 ///   template <class X> using extra = filled<resized<X, 2>>;
 ///   static auto context(auto const& slot, auto base) { return given(slot.extra.read(), base); }
@@ -103,6 +104,9 @@ class window_batches {
     if (windows_.size() == 0)
       throw std::invalid_argument("window_batches: no window fits into the recordings");
     check_recordings(*data_);
+    check_parts(windows_.parts(), data_->size(), [&](std::size_t i) {
+      return std::min((*data_)[i].inputs.shape(0), (*data_)[i].targets.shape(0));
+    });
   }
   /// The last batch may be smaller.
   [[nodiscard]] auto size() const -> std::size_t { return (windows_.size() + batch_ - 1) / batch_; }

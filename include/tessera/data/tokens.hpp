@@ -49,6 +49,7 @@ void load_rows(std::span<Token const> tokens, std::size_t length, std::size_t co
 template <class Token, class Generator> class random_tokens {
  public:
   static constexpr bool carries = false;
+  static constexpr bool epochs_differ = true;
 
   /// `batches` in all, `per_epoch` of them in an epoch; the last epoch may be shorter. The tokens
   /// are another owner's.

@@ -5,6 +5,7 @@
 #include <tessera/optim/moments.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/train/progress.hpp>
+#include <tessera/train/settings_text.hpp>
 
 #include <functional>
 #include <map>
@@ -42,7 +43,7 @@ void for_each_memory(Training& t, Parts& parts, auto const& f) {
   auto index = 0;
   std::apply(
       [&](auto&... part) {
-        auto const visit = [&](auto& one) {
+        [[maybe_unused]] auto const visit = [&](auto& one) {
           auto const prefix = "part." + std::to_string(index++) + '.';
           auto const each = [&](char const* name, auto& memory) { f(prefix + name, memory); };
           if constexpr (requires { one.memory(each); }) one.memory(each);
@@ -59,14 +60,21 @@ inline void check_facts(safetensors const& file, training_facts const& facts) {
     auto const found = file.metadata().find(key);
     auto const got = found == file.metadata().end() ? std::string{} : found->second;
     if (got != expected)
-      throw safetensors_error("was made with the " + key + " \"" + got + "\", expected \"" +
-                              expected + '"');
+      throw safetensors_error("was made with the " + key + " \"" + shortened(got) +
+                              "\", expected \"" + shortened(expected) + '"');
   }
+}
+/// Errors  safetensors_error, which names the first that differs
+inline void check_settings(safetensors const& file, std::string const& settings) {
+  auto const found = file.metadata().find("settings");
+  if (found == file.metadata().end()) throw safetensors_error("tells no settings");
+  if (auto const difference = settings_difference(settings, found->second); not difference.empty())
+    throw safetensors_error("was made with other settings: " + difference);
 }
 
 }  // namespace detail
 
-/// Writes a checkpoint, all or nothing. `settings` are the program's, for whoever reads the file.
+/// Writes a checkpoint, all or nothing. `settings` are the program's: see settings_text.hpp.
 ///
 /// Errors  file_error; the checkpoint before it remains
 template <class Training, class Parameters, class... Parts>
@@ -103,20 +111,23 @@ void save_checkpoint(std::filesystem::path const& path, Training& t, Parameters 
 /// file says of itself.
 ///
 /// Errors  safetensors_error for a file that is no checkpoint, or of another training: the tensor
-///         and both shapes are named, or the fact and both words; file_error
+///         and both shapes are named, or the fact and both words, or the first of other settings
+///         and both values; with a progress that no training arrives at; file_error
 template <class Training, class Parameters, class... Parts>
 auto load_checkpoint(std::filesystem::path const& path, Training& t, Parameters& best,
                      training_progress& progress, training_facts const& facts,
-                     std::tuple<Parts...>& parts) -> training_facts {
+                     std::string const& settings, std::tuple<Parts...>& parts) -> training_facts {
   auto const file = safetensors::read(path);
   try {
     auto const version = file.metadata().find("tessera.checkpoint");
     if (version == file.metadata().end()) throw safetensors_error("is no checkpoint of a training");
     if (version->second != "2")
-      throw safetensors_error("is a checkpoint of version " + version->second + ", expected 2");
+      throw safetensors_error("is a checkpoint of version " + shortened(version->second) +
+                              ", expected 2");
     check_parameters(file, t.parameters, "model.");
     check_parameters(file, best, "best.");
     detail::check_facts(file, facts);
+    detail::check_settings(file, settings);
     auto copies = std::vector<std::function<void()>>{};
     detail::for_each_memory(t, parts, [&](std::string const& name, auto& part) {
       if constexpr (detail::is_number<std::remove_reference_t<decltype(part)>>) {
@@ -126,9 +137,13 @@ auto load_checkpoint(std::filesystem::path const& path, Training& t, Parameters&
         copies.push_back([&file, &part, name] { load_parameters(file, part, name + '.'); });
       }
     });
-    progress.for_each([&](char const* name, auto& number) {
-      copies.push_back(detail::read_scalar(file, std::string{"progress."} + name, number));
+    auto found = training_progress{};
+    found.for_each([&](char const* name, auto& number) {
+      detail::read_scalar(file, std::string{"progress."} + name, number)();
     });
+    if (auto const problem = found.problem(); not problem.empty())
+      throw safetensors_error("its progress is none: " + problem);
+    copies.push_back([&] { progress = found; });
     if constexpr (bytes_of<decltype(t.passes[0].state)> > 0)
       for (auto c = std::size_t{0}; c < Training::chunks; ++c) {
         auto& state = t.passes[c].state;

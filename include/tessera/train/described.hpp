@@ -5,7 +5,7 @@
 #include <tessera/core/error.hpp>
 #include <tessera/shape/shape.hpp>
 
-#include <cstdio>
+#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -42,9 +42,8 @@ template <class T> [[nodiscard]] auto described(T const& value) -> std::string {
     return std::to_string(value);
   } else if constexpr (std::is_floating_point_v<T>) {
     char letters[40];
-    std::snprintf(letters, sizeof letters, sizeof(T) > 4 ? "%.17g" : "%.9g",
-                  static_cast<double>(value));
-    return letters;
+    auto const end = std::to_chars(letters, letters + sizeof letters, value).ptr;
+    return {letters, end};
   } else if constexpr (detail::is_text<T>) {
     return '"' + std::string{std::string_view{value}} + '"';
   } else if constexpr (detail::tells_settings<T>) {

@@ -5,8 +5,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 /// Scores: figures of a validation besides the loss.
 ///
@@ -14,12 +12,6 @@
 /// reported is their mean over the source, or finish(mean) where it has that. Less is better unless
 /// it says more_is_better = true. y and target are views, the target as the loss takes it.
 namespace tessera {
-
-/// A score of an epoch, by its name.
-struct named_score {
-  std::string name;
-  double value = 0;
-};
 
 /// The share of rows whose largest value is that of the target's class.
 ///
@@ -66,5 +58,13 @@ struct root_mean_squared_error {
 
 template <class Score>
 inline constexpr bool more_is_better = requires { requires Score::more_is_better; };
+
+/// What a score makes of the mean of its terms.
+template <class Score> [[nodiscard]] auto finished(Score const& score, double mean) -> double {
+  if constexpr (requires { score.finish(mean); })
+    return score.finish(mean);
+  else
+    return mean;
+}
 
 }  // namespace tessera

@@ -12,7 +12,10 @@
 #include <tessera/train/scores.hpp>
 #include <tessera/train/workers.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <tuple>
 
 namespace tessera {
 
@@ -28,20 +31,21 @@ struct trainer_options {
   std::filesystem::path folder = {};  ///< of checkpoint and logs; empty: no files
   double checkpoint_seconds = 10;     ///< between checkpoints; 0 writes one after every batch
   std::string model = {};             ///< the name in the checkpoint: another is refused
-  std::string settings = {};          ///< of the program, kept in the checkpoint
+  std::string settings = {};  ///< "name: value" lines, kept in the checkpoint: others are refused
   std::uint64_t stop_after_batches = 0;  ///< leaves as an interrupt would; 0: never
-  std::string monitor = {};  ///< the score that decides what is best; empty: the loss
+  std::string monitor = {};              ///< the score that decides what is best; empty: the loss
 
   /// Errors  std::invalid_argument, which names the option
   void check() const {
-    auto const need = [](bool holds, char const* what) {
-      if (not holds) throw std::invalid_argument(std::string{"trainer_options: "} + what);
+    auto const refuse = [](char const* what, double got) {
+      throw std::invalid_argument(std::string{"trainer: expected "} + what + ", got " +
+                                  std::to_string(got));
     };
-    need(dropout >= 0 && dropout < 1, "dropout is from 0, and below 1");
-    need(clip_norm >= 0 && std::isfinite(clip_norm), "clip_norm is 0 or more");
-    need(not std::isnan(min_delta), "min_delta is a number");
-    need(checkpoint_seconds >= 0, "checkpoint_seconds is 0 or more");
-    need(epochs > 0, "epochs is 1 or more");
+    if (epochs == 0) refuse("at least one epoch", 0);
+    if (not(dropout >= 0 && dropout < 1))
+      refuse("a dropout from 0 and below 1", static_cast<double>(dropout));
+    if (not(clip_norm >= 0)) refuse("a clip_norm of 0 or more", clip_norm);
+    if (not(min_delta >= 0)) refuse("a min_delta of 0 or more", min_delta);
   }
 };
 
@@ -83,6 +87,7 @@ class trainer {
   std::function<void(epoch_report const&)> on_epoch;
   std::function<void(step_report const&)> on_step;
   std::function<void(std::uint64_t batch, std::uint64_t batches)> on_batch;
+  std::function<void()> on_checkpoint;  ///< one was written
 
   trainer(trainer_options options, optimizer_type optimizer, Schedule schedule, Loss loss,
           Parts... parts)
@@ -109,18 +114,20 @@ class trainer {
   [[nodiscard]] auto checkpoint_file() const -> std::filesystem::path {
     return options_.folder / "checkpoint.safetensors";
   }
+  /// The folder of checkpoint and logs has another name now: see run_folder.hpp.
+  void move_to(std::filesystem::path folder) { options_.folder = std::move(folder); }
   /// Goes on where the checkpoint of the folder was written.
   ///
   /// Errors  safetensors_error where it is of another training: other parameters, optimizer, loss,
-  ///         schedule, parts or options that change what a step does
+  ///         schedule, parts, or options and settings that change what a step does
   void resume() {
-    auto const found =
-        load_checkpoint(checkpoint_file(), *training_, *best_, progress_, facts(), parts_);
+    auto const found = load_checkpoint(checkpoint_file(), *training_, *best_, progress_, facts(),
+                                       options_.settings, parts_);
     if (progress_.seed != options_.seed)
       throw safetensors_error(checkpoint_file().string() + ": was trained with seed " +
                               std::to_string(progress_.seed) + ", expected " +
                               std::to_string(options_.seed));
-    batches_before_ = found.at("batches");
+    batches_of_epoch_ = found.at("batches");
     resumed_ = true;
   }
 
@@ -129,12 +136,17 @@ class trainer {
   /// decides which parameters are the best.
   template <class Source, class Monitor, class... Scores>
   auto run(Source& source, Monitor& monitor, Scores const&... scores) -> ending {
-    return run_epochs(source, slots_of(monitor),
-                      [&](auto& slots) { return measure_by(slots, parameters(), monitor, scores...); });
+    check_monitor({"loss", scores.name...});
+    auto const slots = slots_of(monitor);
+    return run_epochs(source, {scores.name...},
+                      [&] { return measure_by(slots, parameters(), monitor, scores...); });
   }
   /// The same without validation: the loss while the weights changed decides.
   template <class Source> auto run(Source& source) -> ending {
-    return run_epochs(source, nothing{}, nothing{});
+    check_monitor({"loss"});
+    return run_epochs(source, {}, [&] {
+      return scores_type{{"loss", progress_.loss_sum / static_cast<double>(source.size())}};
+    });
   }
 
   /// The mean loss over a source, with the given parameters as they are.
@@ -198,27 +210,42 @@ class trainer {
   void save() {
     if (writes()) {
       auto all_facts = facts();
-      all_facts["batches"] = batches_before_;
+      all_facts["batches"] = batches_of_epoch_;
       save_checkpoint(checkpoint_file(), *training_, *best_, progress_, all_facts,
                       options_.settings, parts_);
     }
     saved_ = clock::now();
+    if (writes() && on_checkpoint) on_checkpoint();
   }
-  /// The batches of the first epoch say whether the data are those that were.
-  void check_batches(std::size_t batches) {
-    auto const now = std::to_string(batches);
-    if (resumed_ && now != batches_before_)
-      throw safetensors_error(checkpoint_file().string() + ": an epoch had " + batches_before_ +
-                              " batches, the source has " + now);
-    batches_before_ = now;
+  /// Errors  std::invalid_argument where no score has the name of the monitor
+  void check_monitor(std::vector<std::string> const& names) const {
+    auto known = std::string{};
+    for (auto const& name : names) known += (known.empty() ? "" : ", ") + name;
+    if (not options_.monitor.empty() && std::ranges::find(names, options_.monitor) == names.end())
+      throw std::invalid_argument("trainer: expected a monitor of " + known + ", got " +
+                                  options_.monitor);
+  }
+  /// A progress that this training arrives at, with the epochs of the source that it began with.
+  ///
+  /// Errors  std::invalid_argument
+  template <class Source> void check_progress(Source const& source) {
+    auto const now = std::to_string(source.size());
+    auto problem = progress_.problem(options_.epochs, source.size());
+    if constexpr (requires { requires Source::epochs_differ; }) problem = progress_.problem();
+    if (resumed_ && now != batches_of_epoch_)
+      problem = "an epoch has " + now + " batches, it had " + batches_of_epoch_;
+    if (not problem.empty())
+      throw std::invalid_argument("trainer: the checkpoint is of another training: " + problem);
+    batches_of_epoch_ = now;
   }
 
   template <class Source>
-  auto run_epochs(Source& source, auto const& monitor_slots, auto const& validate) -> ending {
+  auto run_epochs(Source& source, std::vector<std::string> const& scores, auto const& validate)
+      -> ending {
     auto const slots = slots_of(source);
     auto log = std::optional<epoch_log>{};
-    check_batches(source.size());
-    if (writes()) log.emplace(options_.folder, progress_.epoch);
+    check_progress(source);
+    if (writes()) log.emplace(options_.folder, progress_.epoch, progress_.log, scores);
     saved_ = clock::now();
     done_ = 0;
     if (not resumed_) {
@@ -235,12 +262,11 @@ class trainer {
       }
       auto const begun = clock::now();
       if (not run_batches(source, slots)) return ending::interrupted;
-      auto const trained = progress_.loss_sum / static_cast<double>(source.size());
-      auto scores = scores_type{{"loss", trained}};
-      if constexpr (not std::same_as<std::remove_cvref_t<decltype(validate)>, nothing>)
-        scores = validate(monitor_slots);
-      auto const report = end_epoch(trained, std::move(scores), begun);
-      if (log) log->add(report);
+      auto const report = end_epoch(source.size(), validate(), begun);
+      if (log) {
+        log->move_to(options_.folder);
+        log->add(report);
+      }
       if (on_epoch) on_epoch(report);
       if (seconds_since(saved_) >= options_.checkpoint_seconds) save();
     }
@@ -339,11 +365,11 @@ class trainer {
     auto where = std::string{};
     for (auto c = std::size_t{0}; c < chunks && where.empty(); ++c) {
       auto const x = slots[c].x.read();
-      if (x.size() > 0 && (not std::isfinite(static_cast<double>(losses_[c])) ||
-                           c + 1 == chunks || std::isfinite(loss)))
-        where = diagnose<model>(training_->parameters, x, slots[c].target.read(),
-                                training_->passes[0].gradient,
-                                context_of(source, slots[c], random(c)));
+      if (x.size() > 0 && (not std::isfinite(static_cast<double>(losses_[c])) || c + 1 == chunks ||
+                           std::isfinite(loss)))
+        where =
+            diagnose<model>(training_->parameters, x, slots[c].target.read(),
+                            training_->passes[0].gradient, context_of(source, slots[c], random(c)));
     }
     throw diverged_error("training: epoch " + std::to_string(progress_.epoch + 1) + ", batch " +
                          std::to_string(progress_.batch + 1) + ": loss " + std::to_string(loss) +
@@ -360,9 +386,9 @@ class trainer {
         source.load(b, c, chunks, slots[c]);
         if (not Source::carries) clear(runs[c].state);
         if (slots[c].x.read().size() == 0) return;
-        auto const y = runs[c].resume(p, slots[c].x.read(),
-                                      context_of(source, slots[c], plain_context{}));
-        std::construct_at(&answers[c], y);
+        auto const y =
+            runs[c].resume(p, slots[c].x.read(), context_of(source, slots[c], plain_context{}));
+        answers[c] = y;
       });
       for (auto c = std::size_t{0}; c < chunks; ++c)
         if (slots[c].x.read().size() > 0)
@@ -384,18 +410,76 @@ class trainer {
        ...);
     });
     auto result = scores_type{};
-    auto const add = [&](std::string name, auto const& finish) {
+    auto const mean = [&] {
       auto const i = result.size();
-      result.push_back({std::move(name), finish(terms[i] > 0 ? sums[i] / terms[i] : 0)});
+      return terms[i] > 0 ? sums[i] / terms[i] : 0;
     };
-    add("loss", [](double mean) { return mean; });
-    (add(scores.name,
-         [&](double mean) {
-           if constexpr (requires { scores.finish(mean); })
-             return scores.finish(mean);
-           else
-             return mean;
-         }),
-     ...);
+    result.push_back({"loss", mean()});
+    (result.push_back({scores.name, finished(scores, mean()), more_is_better<Scores>}), ...);
     return result;
   }
+
+  auto end_epoch(std::size_t batches, scores_type scores, clock::time_point begun) -> epoch_report {
+    auto report = epoch_report{.epoch = progress_.epoch + 1,
+                               .rate = rate(),
+                               .training_loss = progress_.loss_sum / static_cast<double>(batches),
+                               .monitored_loss = scores[0].value,
+                               .largest_gradient_norm = progress_.largest_norm,
+                               .seconds = seconds_since(begun)};
+    auto const monitored = monitored_of(scores, report.epoch);
+    scores.erase(scores.begin());
+    report.scores = std::move(scores);
+    if (monitored < progress_.best) {
+      progress_.best = monitored;
+      progress_.best_epoch = report.epoch;
+      *best_ = training_->parameters;
+      report.best = true;
+    }
+    if (monitored < progress_.best_before - options_.min_delta) {
+      progress_.best_before = monitored;
+      progress_.without_improvement = 0;
+    } else {
+      ++progress_.without_improvement;
+    }
+    if constexpr (observes) (void)schedule_.observe(progress_.plateau, optimizer_.rate, monitored);
+    progress_.log = log_digest(progress_.log, report);
+    ++progress_.epoch;
+    progress_.batch = 0;
+    progress_.loss_sum = 0;
+    progress_.largest_norm = 0;
+    return report;
+  }
+  /// What decides, less being better.
+  ///
+  /// Errors  diverged_error where it is no number
+  [[nodiscard]] auto monitored_of(scores_type const& scores, std::uint64_t epoch) const -> double {
+    auto const& score = options_.monitor.empty()
+                            ? scores[0]
+                            : *std::ranges::find(scores, options_.monitor, &named_score::name);
+    for (auto const& each : {scores[0], score})
+      if (not std::isfinite(each.value))
+        throw diverged_error("training: epoch " + std::to_string(epoch) + ": the " + each.name +
+                             " with frozen weights is " + std::to_string(each.value) + "; " +
+                             not_finite(training_->parameters).value_or("no parameter") +
+                             " is not finite");
+    return score.more_is_better ? -score.value : score.value;
+  }
+
+  trainer_options options_;
+  optimizer_type optimizer_;
+  [[no_unique_address]] Schedule schedule_;
+  [[no_unique_address]] Loss loss_;
+  std::tuple<Parts...> parts_;
+  workers workers_;
+  std::unique_ptr<Training> training_;
+  std::unique_ptr<parameters_type> best_;
+  lent_passes<Training> passes_;
+  std::array<scalar, chunks> losses_ = {};  // of the last batch
+  training_progress progress_;
+  std::string batches_of_epoch_;
+  bool resumed_ = false;
+  clock::time_point saved_;  // when the last checkpoint was
+  std::uint64_t done_ = 0;   // batches of this run
+};
+
+}  // namespace tessera
