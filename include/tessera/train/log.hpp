@@ -6,9 +6,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <sstream>
+#include <string>
+#include <vector>
 
 /// What a training tells of its epochs: to files, to a terminal, to callbacks.
 namespace tessera {
+
+/// A figure of a validation besides the loss: see scores.hpp.
+struct named_score {
+  std::string name;
+  double value = 0;
+  bool more_is_better = false;
+};
 
 struct epoch_report {
   std::uint64_t epoch = 0;  ///< counted from 1
@@ -18,6 +27,7 @@ struct epoch_report {
   double largest_gradient_norm = 0;
   double seconds = 0;
   bool best = false;
+  std::vector<named_score> scores = {};
 };
 
 namespace detail {
@@ -28,7 +38,12 @@ namespace detail {
   (void)std::snprintf(line, sizeof line, "%llu,%.9g,%.9g,%.9g,%.9g",
                       static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
                       r.monitored_loss, r.largest_gradient_norm);
-  return line;
+  auto text = std::string{line};
+  for (auto const& score : r.scores) {
+    (void)std::snprintf(line, sizeof line, ",%.9g", score.value);
+    text += line;
+  }
+  return text;
 }
 /// The same numbers as a line of log.jsonl.
 [[nodiscard]] inline auto json_of_row(std::string const& header, std::string const& row)
@@ -67,9 +82,9 @@ class epoch_log {
   /// A new log; or, with `epochs` finished ones and their digest, the log of a training that is
   /// resumed after them: rows that follow were written after the checkpoint, and are dropped.
   explicit epoch_log(std::filesystem::path folder, std::uint64_t epochs = 0,
-                     std::uint64_t digest = 0)
-      : folder_(std::move(folder)) {
-    auto rows = std::string{header} + '\n';
+                     std::uint64_t digest = 0, std::vector<std::string> const& scores = {})
+      : folder_(std::move(folder)), header_(header_with(scores)) {
+    auto rows = header_ + '\n';
     auto lines = std::string{};
     if (epochs > 0) {
       auto const bytes = read_file(folder_ / "log.csv");
@@ -77,12 +92,12 @@ class epoch_log {
           std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()}};
       auto row = std::string{};
       auto found = std::uint64_t{0};
-      auto whole = std::getline(file, row) && row == header;
+      auto whole = std::getline(file, row) && row == header_;
       for (auto n = std::uint64_t{0}; whole && n < epochs; ++n) {
         whole = static_cast<bool>(std::getline(file, row)) && not file.eof();
         found = detail::digest_of(found, std::string_view{row}.substr(0, row.rfind(',')));
         rows += row + '\n';
-        lines += detail::json_of_row(header, row);
+        lines += detail::json_of_row(header_, row);
       }
       if (not whole || found != digest)
         throw file_error(folder_ / "log.csv",
@@ -99,14 +114,24 @@ class epoch_log {
     (void)std::snprintf(seconds, sizeof seconds, ",%.3f", r.seconds);
     auto const row = detail::row_text(r) + seconds;
     append_file(folder_ / "log.csv", row + '\n');
-    append_file(folder_ / "log.jsonl", detail::json_of_row(header, row));
+    append_file(folder_ / "log.jsonl", detail::json_of_row(header_, row));
   }
 
   static constexpr auto header =
       "epoch,rate,training_loss,monitored_loss,largest_gradient_norm,seconds";
 
  private:
+  /// Scores stand before the seconds, the last column.
+  [[nodiscard]] static auto header_with(std::vector<std::string> const& scores) -> std::string {
+    auto const all_columns = std::string_view{header};
+    auto const last = all_columns.rfind(',');
+    auto text = std::string{all_columns.substr(0, last)};
+    for (auto const& score : scores) text += ',' + score;
+    return text + std::string{all_columns.substr(last)};
+  }
+
   std::filesystem::path folder_;
+  std::string header_;
 };
 
 }  // namespace tessera
