@@ -165,9 +165,13 @@ void add_parameters(safetensors_writer& writer, P const& p, std::string const& p
       },
       p);
 }
-template <class P> void save_parameters(std::filesystem::path const& path, P const& p) {
+/// Writes every parameter under its path, with texts that say more of the file.
+template <class P>
+void save_parameters(std::filesystem::path const& path, P const& p,
+                     std::map<std::string, std::string> const& metadata = {}) {
   auto writer = safetensors_writer{};
   writer.set_metadata("format", "pt");
+  for (auto const& [key, text] : metadata) writer.set_metadata(key, text);
   add_parameters(writer, p);
   writer.write(path);
 }

@@ -31,6 +31,7 @@ template <probability P = 0.5> struct dropout {
   static constexpr void apply(auto from, auto to, auto m) {
     if constexpr (requires { m.context.seed; }) {
       auto const p = P.is_run_time() ? static_cast<double>(m.context.dropout) : P.value();
+      require(p >= 0 && p < 1, "dropout: a probability from 0, and below 1");
       if (p > 0) {
         auto const& c = m.context;
         return apply_dropout({{c.seed, std::uint64_t{c.chunk} << 32 | c.path},

@@ -28,9 +28,9 @@ using settings_map = std::map<std::string, std::string, std::less<>>;
 
 }  // namespace detail
 
-/// A text as messages print it: at most 60 letters, and none that would move a terminal's cursor.
-[[nodiscard]] inline auto shortened(std::string_view text) -> std::string {
-  constexpr auto most = std::size_t{60};
+/// A text as messages print it: at most `most` letters, and none that would move a terminal's
+/// cursor.
+[[nodiscard]] inline auto shortened(std::string_view text, std::size_t most = 60) -> std::string {
   auto result = std::string{text.substr(0, most)};
   for (auto& letter : result)
     if (static_cast<unsigned char>(letter) < ' ' || letter == 127) letter = ' ';
