@@ -60,8 +60,8 @@ inline void check_facts(safetensors const& file, training_facts const& facts) {
     auto const found = file.metadata().find(key);
     auto const got = found == file.metadata().end() ? std::string{} : found->second;
     if (got != expected)
-      throw safetensors_error("was made with the " + key + " \"" + shortened(got) +
-                              "\", expected \"" + shortened(expected) + '"');
+      throw safetensors_error("was made with the " + key + " \"" + shortened(got, 200) +
+                              "\", expected \"" + shortened(expected, 200) + '"');
   }
 }
 /// Errors  safetensors_error, which names the first that differs
