@@ -38,37 +38,4 @@ template <> struct kernel<detail::affine_map_fn, reference> {
   }
 };
 
-template <> struct kernel<detail::affine_map_input_fn, reference> {
-  static constexpr void run(auto const& weight, auto dy, auto dx) {
-    constexpr auto in = last_of<shape_of<decltype(dx)>>;
-    constexpr auto out = last_of<shape_of<decltype(dy)>>;
-    if (dx.data() == nullptr) return;
-    auto const rows = detail::rows_of(dy);
-    for (auto r = std::size_t{0}; r < rows; ++r) {
-      auto* const to = dx.data() + r * in;
-      for (auto i = std::size_t{0}; i < in; ++i) to[i] = {};
-      for (auto o = std::size_t{0}; o < out; ++o)
-        for (auto i = std::size_t{0}; i < in; ++i)
-          to[i] = lane::fma(dy.data()[r * out + o], weight.data()[o * in + i], to[i]);
-    }
-  }
-};
-
-template <> struct kernel<detail::affine_map_parameters_fn, reference> {
-  static constexpr void run(auto x, auto dy, auto* dweight, auto* dbias) {
-    constexpr auto in = last_of<shape_of<decltype(x)>>;
-    constexpr auto out = last_of<shape_of<decltype(dy)>>;
-    auto const rows = detail::rows_of(x);
-    for (auto r = std::size_t{0}; r < rows; ++r) {
-      for (auto o = std::size_t{0}; o < out; ++o) {
-        auto const d = dy.data()[r * out + o];
-        if (dbias != nullptr) dbias[o] += d;
-        if (dweight == nullptr) continue;
-        for (auto i = std::size_t{0}; i < in; ++i)
-          dweight[o * in + i] = lane::fma(d, x.data()[r * in + i], dweight[o * in + i]);
-      }
-    }
-  }
-};
-
 }  // namespace tessera
