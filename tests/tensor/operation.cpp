@@ -60,3 +60,8 @@ TEST_CASE("operations: at a kink the slope is torch's") {
   CHECK(op::maximum::slope<0>(1.0, 1.0, 1.0) == 0.5);
   CHECK(op::clamped::slope<0>(1.0, 1.0, -1.0, 1.0) == 1);
 }
+TEST_CASE("operation: above 20 softplus is its argument, and its slope 1, as torch") {
+  CHECK(op::soft_rectifier::value(20.5) == 20.5);
+  CHECK(op::soft_rectifier::slope<0>(20.5, 20.5) == 1);
+  CHECK(op::soft_rectifier::slope<0>(19.5, 19.5) == lane::sigmoid(19.5));
+}

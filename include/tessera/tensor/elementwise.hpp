@@ -9,7 +9,10 @@
 ///
 /// Shapes    operands broadcast by NumPy's rule; a bounded extent agrees with the same bound
 /// Cost      nothing until the expression is assigned; then one pass over memory
-/// Accuracy  that of tessera::lane, core/elementary.hpp; the same bits on every host backend
+/// Accuracy  that of tessera::lane, core/elementary.hpp; the same bits on every host backend. min
+/// and
+///           max of two operands are the instructions: where one is NaN, the result is the second
+///           (the reductions max(x) and min(x) find a NaN)
 /// Errors    shapes that do not broadcast, scalar types that differ: tests/fail/expression_*.cpp
 namespace tessera {
 
@@ -30,16 +33,37 @@ template <array_operand A> struct operand_shape<A> {
 };
 template <class A> using shape_of_operand = typename operand_shape<A>::type;
 
+/// True where the operands that are arrays have one scalar type to compute with.
+template <class... E>
+inline constexpr bool one_scalar_type = [] {
+  using T = scalar_among<E...>;
+  auto const same = []<class A>(std::type_identity<A>) {
+    if constexpr (array_operand<A>)
+      return std::same_as<compute_of<scalar_of<A>>, T>;
+    else
+      return true;
+  };
+  return (same(std::type_identity<std::remove_cvref_t<E>>{}) && ...);
+}();
+template <class E> struct operand_scalar : std::type_identity<std::remove_cvref_t<E>> {};
+template <array_operand E> struct operand_scalar<E> : std::type_identity<scalar_of<E>> {};
+template <class E> using scalar_of_operand = typename operand_scalar<E>::type;
+
 template <class F, class A, class B> [[nodiscard]] constexpr auto binary(A&& a, B&& b) {
   using T = scalar_among<A, B>;
+  constexpr auto same = one_scalar_type<A, B>;
+  static_assert(error::holds<same, scalar_of_operand<A>, scalar_of_operand<B>>,
+                "expression: the operands have different scalar types; cast<T>(x) converts");
   using S = shape_of_operand<A>;
   using R = shape_of_operand<B>;
   constexpr auto fits = broadcasts_with<S, R>;
   static_assert(error::holds<fits, S, R>, "expression: these shapes do not broadcast");
-  if constexpr (fits)
+  if constexpr (fits && same)
     return make_map<F>(as_node<T>(std::forward<A>(a)), as_node<T>(std::forward<B>(b)));
-  else
+  else if constexpr (array_operand<A>)  // one mistake, one message
     return as_node<T>(std::forward<A>(a));
+  else
+    return as_node<T>(std::forward<B>(b));
 }
 template <class F, class A> [[nodiscard]] constexpr auto unary(A&& a) {
   return make_map<F>(as_node<scalar_among<A>>(std::forward<A>(a)));
@@ -127,6 +151,8 @@ template <array_operand A> [[nodiscard]] constexpr auto square(A&& a) {
 template <array_operand A, operand Low, operand High>
 [[nodiscard]] constexpr auto clamp(A&& a, Low&& low, High&& high) {
   using T = detail::scalar_among<A>;
+  static_assert(error::holds<detail::one_scalar_type<A, Low, High>, T>,
+                "clamp: the operands have different scalar types; cast<T>(x) converts");
   return detail::make_map<op::clamped>(detail::as_node<T>(std::forward<A>(a)),
                                        detail::as_node<T>(std::forward<Low>(low)),
                                        detail::as_node<T>(std::forward<High>(high)));
@@ -140,12 +166,17 @@ template <number A, number B> struct choice_scalar<A, B> {
   using common = std::common_type_t<A, B>;
   using type = std::conditional_t<std::is_floating_point_v<common>, common, float>;
 };
+template <class A, class B> inline constexpr bool choices_have_one_scalar = one_scalar_type<A, B>;
+template <number A, number B> inline constexpr bool choices_have_one_scalar<A, B> = true;
 }  // namespace detail
 
 /// a where the condition holds, else b.
 template <array_operand Condition, operand A, operand B>
 [[nodiscard]] constexpr auto where(Condition&& condition, A&& a, B&& b) {
   using T = typename detail::choice_scalar<std::remove_cvref_t<A>, std::remove_cvref_t<B>>::type;
+  static_assert(error::holds<detail::choices_have_one_scalar<A, B>, detail::scalar_of_operand<A>,
+                             detail::scalar_of_operand<B>>,
+                "where: the operands have different scalar types; cast<T>(x) converts");
   return detail::make_map<op::choose>(detail::as_node<bool>(std::forward<Condition>(condition)),
                                       detail::as_node<T>(std::forward<A>(a)),
                                       detail::as_node<T>(std::forward<B>(b)));

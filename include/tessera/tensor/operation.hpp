@@ -221,7 +221,7 @@ struct soft_rectifier {
   }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V, V a) {
     using namespace lane;
-    return sigmoid(a);
+    return select(a > constant_like(a, 20), constant_like(a, 1), sigmoid(a));
   }
 };
 struct error_integral {

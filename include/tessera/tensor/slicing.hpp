@@ -161,7 +161,12 @@ template <fixed_shape R, array_operand X>
   auto repeated = std::array<std::ptrdiff_t, R::rank>{};
   for (auto a = std::size_t{0}; a < S::rank; ++a)
     repeated[a + R::rank - S::rank] = S::extents[a] == 1 ? 0 : strides[a];
-  constexpr auto unit = detail::last_is_unit<X> && S::rank > 0 && last_of<S> > 1;
+  constexpr auto unit = [] {
+    if constexpr (S::rank == 0)
+      return false;
+    else
+      return detail::last_is_unit<X> && last_of<S> > 1;
+  }();
   return detail::arrange<R, unit>(std::forward<decltype(from)>(from), actual_extents<R>{}, 0,
                                   repeated);
 }
