@@ -102,50 +102,50 @@ template <array_operand A>
 [[nodiscard]] constexpr auto operator!(A&& a) { return detail::unary<op::inverse>(std::forward<A>(a)); }
 
 template <class A, class B> requires detail::builds<A, B>
-[[nodiscard]] constexpr auto min(A&& a, B&& b) { return detail::binary<op::minimum>(std::forward<A>(a), std::forward<B>(b)); }
+[[nodiscard]] constexpr auto min(A&& a, B&& b) { return detail::binary<op::min>(std::forward<A>(a), std::forward<B>(b)); }
 template <class A, class B> requires detail::builds<A, B>
-[[nodiscard]] constexpr auto max(A&& a, B&& b) { return detail::binary<op::maximum>(std::forward<A>(a), std::forward<B>(b)); }
+[[nodiscard]] constexpr auto max(A&& a, B&& b) { return detail::binary<op::max>(std::forward<A>(a), std::forward<B>(b)); }
 template <class A, class B> requires detail::builds<A, B>
-[[nodiscard]] constexpr auto pow(A&& a, B&& b) { return detail::binary<op::power>(std::forward<A>(a), std::forward<B>(b)); }
+[[nodiscard]] constexpr auto pow(A&& a, B&& b) { return detail::binary<op::pow>(std::forward<A>(a), std::forward<B>(b)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto abs(A&& a) { return detail::unary<op::absolute>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto abs(A&& a) { return detail::unary<op::abs>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto sqrt(A&& a) { return detail::unary<op::square_root>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto sqrt(A&& a) { return detail::unary<op::sqrt>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto rsqrt(A&& a) { return detail::unary<op::reciprocal_root>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto rsqrt(A&& a) { return detail::unary<op::rsqrt>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto exp(A&& a) { return detail::unary<op::exponential>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto exp(A&& a) { return detail::unary<op::exp>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto expm1(A&& a) { return detail::unary<op::exponential_minus_one>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto expm1(A&& a) { return detail::unary<op::expm1>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto log(A&& a) { return detail::unary<op::logarithm>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto log(A&& a) { return detail::unary<op::log>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto log1p(A&& a) { return detail::unary<op::logarithm_plus_one>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto log1p(A&& a) { return detail::unary<op::log1p>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto tanh(A&& a) { return detail::unary<op::hyperbolic_tangent>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto tanh(A&& a) { return detail::unary<op::tanh>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto sigmoid(A&& a) { return detail::unary<op::logistic>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto sigmoid(A&& a) { return detail::unary<op::sigmoid>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto relu(A&& a) { return detail::unary<op::rectifier>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto relu(A&& a) { return detail::unary<op::relu>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto silu(A&& a) { return detail::unary<op::swish>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto silu(A&& a) { return detail::unary<op::silu>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto gelu(A&& a) { return detail::unary<op::gaussian_unit>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto gelu(A&& a) { return detail::unary<op::gelu>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto gelu_tanh(A&& a) { return detail::unary<op::gaussian_unit_by_tanh>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto gelu_tanh(A&& a) { return detail::unary<op::gelu_tanh>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto softplus(A&& a) { return detail::unary<op::soft_rectifier>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto softplus(A&& a) { return detail::unary<op::softplus>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto erf(A&& a) { return detail::unary<op::error_integral>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto erf(A&& a) { return detail::unary<op::erf>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto sin(A&& a) { return detail::unary<op::sine>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto sin(A&& a) { return detail::unary<op::sin>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto cos(A&& a) { return detail::unary<op::cosine>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto cos(A&& a) { return detail::unary<op::cos>(std::forward<A>(a)); }
 // clang-format on
 
 /// a * a, with a read once.
 template <array_operand A> [[nodiscard]] constexpr auto square(A&& a) {
-  return detail::unary<op::squared>(std::forward<A>(a));
+  return detail::unary<op::square>(std::forward<A>(a));
 }
 /// The number in [low, high] nearest to a.
 template <array_operand A, operand Low, operand High>
@@ -153,9 +153,9 @@ template <array_operand A, operand Low, operand High>
   using T = detail::scalar_among<A>;
   static_assert(error::holds<detail::one_scalar_type<A, Low, High>, T>,
                 "clamp: the operands have different scalar types; cast<T>(x) converts");
-  return detail::make_map<op::clamped>(detail::as_node<T>(std::forward<A>(a)),
-                                       detail::as_node<T>(std::forward<Low>(low)),
-                                       detail::as_node<T>(std::forward<High>(high)));
+  return detail::make_map<op::clamp>(detail::as_node<T>(std::forward<A>(a)),
+                                     detail::as_node<T>(std::forward<Low>(low)),
+                                     detail::as_node<T>(std::forward<High>(high)));
 }
 namespace detail {
 /// Between two plain numbers: floating-point ones stay what they are, integers are float.
@@ -177,13 +177,13 @@ template <array_operand Condition, operand A, operand B>
   static_assert(error::holds<detail::choices_have_one_scalar<A, B>, detail::scalar_of_operand<A>,
                              detail::scalar_of_operand<B>>,
                 "where: the operands have different scalar types; cast<T>(x) converts");
-  return detail::make_map<op::choose>(detail::as_node<bool>(std::forward<Condition>(condition)),
-                                      detail::as_node<T>(std::forward<A>(a)),
-                                      detail::as_node<T>(std::forward<B>(b)));
+  return detail::make_map<op::where>(detail::as_node<bool>(std::forward<Condition>(condition)),
+                                     detail::as_node<T>(std::forward<A>(a)),
+                                     detail::as_node<T>(std::forward<B>(b)));
 }
 /// The elements as another scalar type.
 template <class To, array_operand A> [[nodiscard]] constexpr auto cast(A&& a) {
-  return detail::unary<op::converted<To>>(std::forward<A>(a));
+  return detail::unary<op::cast<To>>(std::forward<A>(a));
 }
 
 }  // namespace tessera
