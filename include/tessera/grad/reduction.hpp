@@ -29,15 +29,15 @@ constexpr void pull_extremum(E const& e, auto const& to, auto const& value, auto
           auto const row = e.row(index);
           auto const best = operand_row<S>(value, index);
           for (auto i = first; i < last; ++i)
-            if (row.get(one{}, i) == best.get(one{}, i)) f(row, i);
+            if (row.get(one_lane{}, i) == best.get(one_lane{}, i)) f(row, i);
         });
       };
       auto count = T{0};
       visit([&](auto const&, std::size_t) { count += 1; });
       visit([&](auto const& row, std::size_t i) {
         auto place = grad::place_of(operand_row<S>(to, index));
-        auto const d = operand_row<S>(slope, index).get(one{}, i) / count;
-        grad::pull(row, place, one{}, i, grad::trace(row, one{}, i), d);
+        auto const d = operand_row<S>(slope, index).get(one_lane{}, i) / count;
+        grad::pull(row, place, one_lane{}, i, grad::trace(row, one_lane{}, i), d);
         grad::flush(row, place);
       });
     }

@@ -91,7 +91,7 @@ TESSERA_INLINE constexpr void pull(auto const&, node::strided_row<T>& place, L l
   for (auto k = std::size_t{0}; k < lanes.count(); ++k) {
     auto* const at = const_cast<std::remove_const_t<T>*>(
         place.data + static_cast<std::ptrdiff_t>(i + k) * place.stride);
-    one::store(at, one::load(at) + lanes.at(d, k));
+    one_lane::store(at, one_lane::load(at) + lanes.at(d, k));
   }
 }
 template <class T, class L, class V>
@@ -131,7 +131,7 @@ template <class F, class... Rows, class... Places>
 constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places...>& place);
 template <class Row, class T, class Place>
 constexpr void flush(node::repeated_row<Row, T> const& row, summed_place<Place, T>& place) {
-  pull(row.row, place.place, one{}, 0, trace(row.row, one{}, 0), place.sum);
+  pull(row.row, place.place, one_lane{}, 0, trace(row.row, one_lane{}, 0), place.sum);
   flush(row.row, place.place);
   place.sum = T{};
 }
@@ -173,7 +173,7 @@ template <> struct kernel<detail::pull_fn, reference> {
   static constexpr void row(std::size_t n, auto const& e, auto const& to, auto const& d) {
     auto place = grad::place_of(to);
     for (auto i = std::size_t{0}; i < n; ++i)
-      grad::pull(e, place, one{}, i, grad::trace(e, one{}, i), d.get(one{}, i));
+      grad::pull(e, place, one_lane{}, i, grad::trace(e, one_lane{}, i), d.get(one_lane{}, i));
     grad::flush(e, place);
   }
 };

@@ -79,15 +79,16 @@ template <> struct kernel<detail::assign_fn, reference> {
     if constexpr (detail::one_run<Y, E>) {
       auto const row = node::detail::operand_flat_row<shape_of<Y>>(e);
       auto const n = y.size();
-      for (auto i = std::size_t{0}; i < n; ++i) one::store(y.memory + i, row.get(one{}, i));
+      for (auto i = std::size_t{0}; i < n; ++i)
+        one_lane::store(y.memory + i, row.get(one_lane{}, i));
     } else {
       auto const n = detail::row_length(y.actual);
       detail::for_each_row(y.actual, [&](auto const& index) {
         auto const from = node::detail::operand_row<shape_of<Y>>(e, index);
         auto const to = detail::destination_row(y, index);
         for (auto i = std::size_t{0}; i < n; ++i)
-          one::store(to.data + static_cast<std::ptrdiff_t>(i) * node::stride_of(to),
-                     from.get(one{}, i));
+          one_lane::store(to.data + static_cast<std::ptrdiff_t>(i) * node::stride_of(to),
+                          from.get(one_lane{}, i));
       });
     }
   }
@@ -132,12 +133,12 @@ template <class Y, class E> constexpr void run_assignment(Y y, E& e) {
   using X = tensor<T, shape_of<Y>, backend_of<Y>>;
   auto const target = [&] {
     if constexpr (contiguous<Y>) {
-      return written{y.memory, y.memory + y.size()};
+      return written_memory{y.memory, y.memory + y.size()};
     } else {
       auto last = std::ptrdiff_t{0};
       for (auto a = std::size_t{0}; a < shape_of<Y>::rank; ++a)
         last += static_cast<std::ptrdiff_t>(y.actual[a] - 1) * y.strides[a];
-      return written{y.memory, y.memory + last + 1};
+      return written_memory{y.memory, y.memory + last + 1};
     }
   }();
   auto const through_temporary = [&](auto&& compute) {

@@ -288,31 +288,29 @@ template <std::size_t I> inline constexpr bool has_slope<either, I> = false;
 template <std::size_t I> inline constexpr bool has_slope<inverse, I> = false;
 template <> inline constexpr bool has_slope<where, 0> = false;
 
-// forwarders, until /work/brief/rename.sh has run
-using minimum = min;
-using maximum = max;
-using power = pow;
-using absolute = abs;
-using squared = square;
-using square_root = sqrt;
-using reciprocal_root = rsqrt;
-using exponential = exp;
-using exponential_minus_one = expm1;
-using logarithm = log;
-using logarithm_plus_one = log1p;
-using hyperbolic_tangent = tanh;
-using logistic = sigmoid;
-using rectifier = relu;
-using swish = silu;
-using gaussian_unit = gelu;
-using gaussian_unit_by_tanh = gelu_tanh;
-using soft_rectifier = softplus;
-using error_integral = erf;
-using sine = sin;
-using cosine = cos;
-using clamped = clamp;
-using choose = where;
-template <class To> using converted = cast<To>;
-// end of forwarders
+using minimum = min;                             // forwarder
+using maximum = max;                             // forwarder
+using power = pow;                               // forwarder
+using absolute = abs;                            // forwarder
+using squared = square;                          // forwarder
+using square_root = sqrt;                        // forwarder
+using reciprocal_root = rsqrt;                   // forwarder
+using exponential = exp;                         // forwarder
+using exponential_minus_one = expm1;             // forwarder
+using logarithm = log;                           // forwarder
+using logarithm_plus_one = log1p;                // forwarder
+using hyperbolic_tangent = tanh;                 // forwarder
+using logistic = sigmoid;                        // forwarder
+using rectifier = relu;                          // forwarder
+using swish = silu;                              // forwarder
+using gaussian_unit = gelu;                      // forwarder
+using gaussian_unit_by_tanh = gelu_tanh;         // forwarder
+using soft_rectifier = softplus;                 // forwarder
+using error_integral = erf;                      // forwarder
+using sine = sin;                                // forwarder
+using cosine = cos;                              // forwarder
+using clamped = clamp;                           // forwarder
+using choose = where;                            // forwarder
+template <class To> using converted = cast<To>;  // forwarder
 
 }  // namespace tessera::op

@@ -43,7 +43,7 @@ template <class Arg, class S, bool UnitLast> struct arranged : base {
   }
   constexpr void bind(auto& memory) { arg.bind(memory); }
   constexpr void compute() const { arg.compute(); }
-  template <class> [[nodiscard]] constexpr auto conflicts(written const& w) const -> bool {
+  template <class> [[nodiscard]] constexpr auto conflicts(written_memory const& w) const -> bool {
     return arg.template conflicts<nothing>(w);
   }
 };

@@ -23,7 +23,7 @@ struct any_backend {};
 template <std::size_t Rank> using leading_index = std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>;
 
 /// One number at a time, of whatever scalar type an operand has.
-struct one {
+struct one_lane {
   static constexpr std::size_t width = 1;
   [[nodiscard]] static constexpr auto count() -> std::size_t { return 1; }
   template <class V> [[nodiscard]] TESSERA_INLINE static constexpr auto at(V v, std::size_t) -> V {
@@ -40,8 +40,10 @@ struct one {
   }
 };
 
+using one = one_lane;  // forwarder
+
 /// The memory that an assignment writes.
-struct written {
+struct written_memory {
   void const* begin;
   void const* end;
 

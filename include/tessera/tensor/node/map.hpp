@@ -151,7 +151,8 @@ template <class F, class... Args> struct map : base {
   constexpr void compute() const {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (arg<I>().compute(), ...); }(each);
   }
-  template <class Result> [[nodiscard]] constexpr auto conflicts(written const& w) const -> bool {
+  template <class Result>
+  [[nodiscard]] constexpr auto conflicts(written_memory const& w) const -> bool {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (arg<I>().template conflicts<Result>(w) || ...);
     }(each);

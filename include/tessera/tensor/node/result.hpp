@@ -68,11 +68,11 @@ template <class Op, class... Args> struct result : base {
     compute_to(as_view());
   }
   /// Its memory is its own.
-  template <class> [[nodiscard]] constexpr auto conflicts(written const&) const -> bool {
+  template <class> [[nodiscard]] constexpr auto conflicts(written_memory const&) const -> bool {
     return false;
   }
   /// True where the operands must not be written before compute() is over.
-  [[nodiscard]] constexpr auto operands_conflict(written const& w) const -> bool {
+  [[nodiscard]] constexpr auto operands_conflict(written_memory const& w) const -> bool {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (arg<I>().template conflicts<nothing>(w) || ...);
     }(each);
