@@ -19,7 +19,7 @@ namespace tessera {
 namespace detail {
 
 template <class F, class... Nodes> [[nodiscard]] constexpr auto make_map(Nodes const&... nodes) {
-  return node::map<F, Nodes...>{{}, hana::basic_tuple<Nodes...>{nodes...}};
+  return node::map<F, Nodes...>{{}, node::make_items(nodes...)};
 }
 
 template <class A, class B>

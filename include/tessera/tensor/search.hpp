@@ -78,8 +78,7 @@ template <bool Largest, std::ptrdiff_t Axis, class X>
                 "argmax: a fixed shape that has this axis");
   auto const e = as_memory<scalar_among<X>>(std::forward<X>(x));
   using E = std::remove_const_t<decltype(e)>;
-  return node::result<node::search<Largest, normal_axis<S::rank>(Axis)>, E>{
-      {}, hana::basic_tuple<E>{e}};
+  return node::result<node::search<Largest, normal_axis<S::rank>(Axis)>, E>{{}, {e}};
 }
 
 }  // namespace detail

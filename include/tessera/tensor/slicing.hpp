@@ -103,7 +103,7 @@ template <class X> [[nodiscard]] constexpr auto with_address(X&& x) -> decltype(
   else if constexpr (owning<A>)
     return node::owned_leaf<A>{{}, x};
   else
-    return node::result<node::value_of, A>{{}, hana::basic_tuple<A>{x}};
+    return node::result<node::value_of, A>{{}, {x}};
 }
 
 /// An operand as a node whose elements lie one after another once it is computed.
@@ -113,7 +113,7 @@ template <class With, class X> [[nodiscard]] constexpr auto as_memory(X&& x) {
   if constexpr (requires { e.data(); })
     return e;
   else
-    return node::result<node::value_of, E>{{}, hana::basic_tuple<E>{e}};
+    return node::result<node::value_of, E>{{}, {e}};
 }
 
 template <class X>

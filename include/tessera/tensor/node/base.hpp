@@ -5,17 +5,14 @@
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
 #include <tessera/core/scalar.hpp>
+#include <tessera/tensor/node/items.hpp>
 #include <tessera/tensor/tensor.hpp>
-
-#include <boost/hana/basic_tuple.hpp>
 
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 namespace tessera {
-
-namespace hana = boost::hana;
 
 /// A constant of any backend.
 struct any_backend {};
@@ -40,7 +37,7 @@ struct one_lane {
   }
 };
 
-using one = one_lane;  // forwarder
+struct one : one_lane {};  // forwarder
 
 /// The memory that an assignment writes.
 struct written_memory {
