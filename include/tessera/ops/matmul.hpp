@@ -109,7 +109,7 @@ template <array_operand A, array_operand B> [[nodiscard]] constexpr auto matmul(
     auto const w = detail::as_memory<T>(std::forward<B>(b));
     using X = std::remove_const_t<decltype(x)>;
     using W = std::remove_const_t<decltype(w)>;
-    return node::result<node::matrix_product, X, W>{{}, hana::basic_tuple<X, W>{x, w}};
+    return node::result<node::matrix_product, X, W>{{}, {x, w}};
   } else {
     return x;  // one mistake, one message
   }

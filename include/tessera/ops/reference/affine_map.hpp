@@ -23,16 +23,18 @@ template <> struct kernel<detail::affine_map_fn, reference> {
       for (; o + 4 <= out; o += 4) {
         T sum[4] = {};
         for (auto k = std::size_t{0}; k < 4 && bias != nullptr; ++k)
-          sum[k] = one::load(bias + o + k);
+          sum[k] = one_lane::load(bias + o + k);
         detail::add_products<in>(
             x.data() + r * in, weight, [&](std::size_t k) { return o + k; }, sum);
-        for (auto k = std::size_t{0}; k < 4; ++k) one::store(y.data() + r * out + o + k, sum[k]);
+        for (auto k = std::size_t{0}; k < 4; ++k)
+          one_lane::store(y.data() + r * out + o + k, sum[k]);
       }
       for (; o < out; ++o) {
-        auto sum = bias == nullptr ? T{0} : one::load(bias + o);
+        auto sum = bias == nullptr ? T{0} : one_lane::load(bias + o);
         for (auto i = std::size_t{0}; i < in; ++i)
-          sum = lane::fma(one::load(x.data() + r * in + i), detail::weight_at(weight, o, i), sum);
-        one::store(y.data() + r * out + o, sum);
+          sum = lane::fma(one_lane::load(x.data() + r * in + i), detail::weight_at(weight, o, i),
+                          sum);
+        one_lane::store(y.data() + r * out + o, sum);
       }
     }
   }
