@@ -60,7 +60,7 @@ template <class W>
   if constexpr (is_packed<W>)
     return w.values[k * W::stride + o];
   else
-    return one::load(w.data() + o * last_of<shape_of<W>> + k);
+    return one_lane::load(w.data() + o * last_of<shape_of<W>> + k);
 }
 
 /// Where row o of a matrix of either layout begins.
@@ -89,9 +89,9 @@ constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Ro
   T sums[Rows] = {};
   unrolled<Rows>([&](auto r) TESSERA_INLINE { sums[r] = sum[r]; });
   auto const add = [&](std::size_t k, auto const& weight) TESSERA_INLINE {
-    auto const value = one::load(x + k);
+    auto const value = one_lane::load(x + k);
     unrolled<Rows>([&](auto r) TESSERA_INLINE {
-      sums[r] = lane::fma(value, one::load(weight(r) + k * next), sums[r]);
+      sums[r] = lane::fma(value, one_lane::load(weight(r) + k * next), sums[r]);
     });
   };
   auto const walk = [&](auto const& weight, auto const& advance) TESSERA_INLINE {

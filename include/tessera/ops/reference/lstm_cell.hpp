@@ -83,7 +83,7 @@ template <> struct kernel<detail::lstm_step_fn, reference> {
       T sum[4 * Units] = {};
       auto const row = [&](std::size_t i) { return i / Units * hidden + j + i % Units; };
       for (auto i = std::size_t{0}; i < 4 * Units && bias_ih != nullptr; ++i)
-        sum[i] = one::load(bias_ih + row(i)) + one::load(bias_hh + row(i));
+        sum[i] = one_lane::load(bias_ih + row(i)) + one_lane::load(bias_hh + row(i));
       detail::add_products<in>(x.data() + r * in, p.weight_ih, row, sum);
       detail::add_products<recurrent>(h.data() + r * recurrent, p.weight_hh, row, sum);
       for (auto u = std::size_t{0}; u < Units; ++u) {
