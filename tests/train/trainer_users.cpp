@@ -201,15 +201,15 @@ TEST_CASE("trainer: a validation in the middle of an epoch changes no bit") {
   CHECK(test::same_parameters(a.parameters(), b.parameters()));
 }
 TEST_CASE("trainer: a conditioned model, and rates by steps") {
-  using conditioned =
-      with<2, linear<2, 2>, sequential<linear<2, 4>, condition_bias<2, 4>, linear<4, 1>>>;
+  using conditioned_model =
+      conditioned<linear<2, 2>, sequential<linear<2, 4>, condition_bias<2, 4>, linear<4, 1>>>;
   using C = tensor<float, shape<at_most(8), 2>>;
   auto const data = points{};
   auto want = xt::xtensor<float, 2>(std::array<std::size_t, 2>{50, 1});
   for (auto i = std::size_t{0}; i < 50; ++i) want(i, 0) = data.x(i, 0) - data.x(49 - i, 1);
   auto source = tensor_batches(data.x, want, conditions_of<C>(xt::xtensor<float, 2>(data.x)),
                                {.batch = 8, .seed = 2});
-  using trained = training<conditioned, X, adam>;
+  using trained = training<conditioned_model, X, adam, 1, given_as<tag::condition, C>>;
   auto const run = std::make_unique<trainer<trained, l1, by_step<step_lr>>>(
       trainer_options{.epochs = 5}, adam{.rate = 0.5}, by_step<step_lr>{{.every = 7, .gamma = 0.5}},
       l1{});
@@ -220,7 +220,8 @@ TEST_CASE("trainer: a conditioned model, and rates by steps") {
   };
   run->run(source);
   CHECK(run->evaluate(run->parameters(), source) < before);
-  auto const alone = std::make_unique<inference<conditioned, X>>();
+  auto const alone =
+      std::make_unique<inference<conditioned_model, X, given_as<tag::condition, C>>>();
   run->predict(run->parameters(), source, [&](auto x, auto y, auto, std::size_t) {
     clear(alone->state);
     auto condition = std::make_unique<C>();
