@@ -49,18 +49,22 @@ template <class T, std::size_t Rows, bool Partial>
   using V = lane::pack<T>;
   constexpr auto distance = tile::panel<T> / 4;  // of two gates
   V sum[Rows][4];
-  unrolled<Rows>([&](auto r) TESSERA_INLINE {
-    unrolled<4>([&](auto g) TESSERA_INLINE { sum[r][g] = lane::load(panel + g * distance); });
-  });
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < 4; ++g) sum[r][g] = lane::load(panel + g * distance);
   auto const add = [&](T const* a, std::size_t depth) TESSERA_INLINE {
     for (auto k = std::size_t{0}; k < depth; ++k) {
       panel += tile::panel<T>;
       V gates[4];
-      unrolled<4>([&](auto g) TESSERA_INLINE { gates[g] = lane::load(panel + g * distance); });
-      unrolled<Rows>([&](auto r) TESSERA_INLINE {
+#pragma GCC unroll 4
+      for (auto g = std::size_t{0}; g < 4; ++g) gates[g] = lane::load(panel + g * distance);
+#pragma GCC unroll 8
+      for (auto r = std::size_t{0}; r < Rows; ++r) {
         auto const value = V(a[r * depth + k]);
-        unrolled<4>([&](auto g) TESSERA_INLINE { sum[r][g] = fma(value, gates[g], sum[r][g]); });
-      });
+#pragma GCC unroll 4
+        for (auto g = std::size_t{0}; g < 4; ++g) sum[r][g] = fma(value, gates[g], sum[r][g]);
+      }
     }
   };
   add(m.x + row * in, in);
@@ -78,9 +82,9 @@ template <class T, std::size_t Rows, bool Partial>
     else
       lane::store(to, v);
   };
-  unrolled<Rows>([&](auto r) TESSERA_INLINE {
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r)
     lstm_finish(m, hidden, row + r, unit, sum[r][0], sum[r][1], sum[r][2], sum[r][3], load, store);
-  });
 }
 
 /// Three rows of four sums fill 16 registers, six 32.

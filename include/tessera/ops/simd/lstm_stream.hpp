@@ -55,21 +55,23 @@ void lstm_sums(lstm_rows_memory<T> const& w, T const* x, T const* h, std::size_t
   constexpr auto width = lane::pack<T>::width;
   T sum[4][Units];
   auto const each = [&](auto const& f) TESSERA_INLINE {
-    unrolled<4>([&](auto g) TESSERA_INLINE {
-      unrolled<Units>([&](auto u) TESSERA_INLINE { f(g, u, g * w.hidden + unit + u); });
-    });
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < 4; ++g)
+#pragma GCC unroll 8
+      for (auto u = std::size_t{0}; u < Units; ++u) f(g, u, g * w.hidden + unit + u);
   };
-  each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
+  each([&](std::size_t g, std::size_t u, std::size_t o) TESSERA_INLINE {
     sum[g][u] = w.bias_ih == nullptr ? T{0} : w.bias_ih[o] + w.bias_hh[o];
   });
   auto const add = [&](T const* a, T const* weight, std::size_t depth) TESSERA_INLINE {
     for (auto k = std::size_t{0}; k < depth; ++k)
-      each([&](auto g, auto u, std::size_t o)
+      each([&](std::size_t g, std::size_t u, std::size_t o)
                TESSERA_INLINE { sum[g][u] = lane::fma(a[k], weight[o * depth + k], sum[g][u]); });
   };
   add(x, w.weight_ih, w.in);
   add(h, w.weight_hh, w.recurrent);
-  each([&](auto g, auto u, std::size_t) TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
+  each([&](std::size_t g, std::size_t u, std::size_t)
+           TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
 }
 
 template <class T> void lstm_step_rows(lstm_step_memory<T> const& m, lstm_rows_memory<T> const& w) {
@@ -121,28 +123,29 @@ template <class T, std::size_t Vectors, bool Partial>
       lane::store(to, v);
   };
   V sum[4][Vectors];
-  unrolled<4>([&](auto g) TESSERA_INLINE {
-    unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+#pragma GCC unroll 4
+  for (auto g = std::size_t{0}; g < 4; ++g)
+#pragma GCC unroll 8
+    for (auto v = std::size_t{0}; v < Vectors; ++v) {
       auto const at = g * hidden + unit + v * width;
       sum[g][v] = w.bias_ih == nullptr ? V(T{0}) : load(w.bias_ih + at) + load(w.bias_hh + at);
-    });
-  });
+    }
   auto const add = [&](T const* a, T const* column, std::size_t depth) TESSERA_INLINE {
     for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
       auto const value = V(a[k]);
-      unrolled<4>([&](auto g) TESSERA_INLINE {
-        unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+#pragma GCC unroll 4
+      for (auto g = std::size_t{0}; g < 4; ++g)
+#pragma GCC unroll 8
+        for (auto v = std::size_t{0}; v < Vectors; ++v)
           sum[g][v] = fma(value, load(column + g * hidden + v * width), sum[g][v]);
-        });
-      });
     }
   };
   add(m.x + row * in, w.weight_ih + unit, in);
   add(m.h + row * recurrent, w.weight_hh + unit, recurrent);
-  unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+#pragma GCC unroll 8
+  for (auto v = std::size_t{0}; v < Vectors; ++v)
     lstm_finish(m, hidden, row, unit + v * width, sum[0][v], sum[1][v], sum[2][v], sum[3][v], load,
                 store);
-  });
 }
 
 template <class T>
