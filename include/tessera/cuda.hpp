@@ -10,6 +10,7 @@
 ///   auto const loss = step();
 #include <tessera/backend/cuda/graph.hpp>
 #include <tessera/compose/cuda/parallel.hpp>
+#include <tessera/grad/cuda/trace.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
 #include <tessera/ops/cuda/conv1d.hpp>
