@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The macros of the library: all of them, ten at most; and what it asks of floating-point arithmetic.
+/// The macros of the library: all of them, ten at most; and what it asks of floating-point
+/// arithmetic.
 ///
 /// Results are what is written: every operation is rounded once, in the order in which it stands.
 /// A build that may reorder sums or assume that nothing is infinite would make exp(1) = 4, and does
-/// not compile. Clang is told here to keep products, sums and their order as they are, for the rest of
-/// the file that includes the library; its -funsafe-math-optimizations cannot be seen and changes last
-/// bits. g++ has no such pragma: without -ffp-contract=off, which the CMake target gives, its results
-/// are as good, but their last bits depend on the optimizer.
+/// not compile. Clang is told here to keep products, sums and their order as they are, for the rest
+/// of the file that includes the library; its -funsafe-math-optimizations cannot be seen and
+/// changes last bits. g++ has no such pragma: without -ffp-contract=off, which the CMake target
+/// gives, its results are as good, but their last bits depend on the optimizer.
 ///
 /// Errors  -ffast-math and its parts: tests/core/CMakeLists.txt
 
