@@ -11,6 +11,7 @@
 #include <tessera/backend/cuda/graph.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
+#include <tessera/ops/cuda/batch_norm.hpp>
 #include <tessera/ops/cuda/conv1d.hpp>
 #include <tessera/ops/cuda/conv2d.hpp>
 #include <tessera/ops/cuda/cross_entropy.hpp>

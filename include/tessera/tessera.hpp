@@ -7,6 +7,7 @@
 #if TESSERA_SIMD && !defined(__CUDACC__)
 #include <tessera/ops/simd/affine_map.hpp>
 #include <tessera/ops/simd/attention.hpp>
+#include <tessera/ops/simd/batch_norm.hpp>
 #include <tessera/ops/simd/conv1d.hpp>
 #include <tessera/ops/simd/conv2d.hpp>
 #include <tessera/ops/simd/group_norm.hpp>

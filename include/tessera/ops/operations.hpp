@@ -3,6 +3,7 @@
 
 #include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/attention.hpp>
+#include <tessera/ops/batch_norm.hpp>
 #include <tessera/ops/conv1d.hpp>
 #include <tessera/ops/conv2d.hpp>
 #include <tessera/ops/cross_entropy.hpp>
@@ -25,6 +26,8 @@ using affine_map = detail::affine_map_fn;
 using affine_map_input = detail::affine_map_input_fn;
 using affine_map_parameters = detail::affine_map_parameters_fn;
 using attention = detail::attention_fn;
+using batch_norm = detail::batch_norm_fn;
+using batch_norm_geometry = detail::batch_norm_geometry;
 using conv1d = detail::conv1d_fn;
 using conv1d_geometry = detail::conv1d_geometry;
 using conv2d = detail::conv2d_fn;
