@@ -9,6 +9,8 @@
 ///   auto step = device::graph([&] { learner->step(*x, *target, cross_entropy{}, adamw{}); });
 ///   auto const loss = step();
 #include <tessera/backend/cuda/graph.hpp>
+#include <tessera/grad/cuda/reduction.hpp>
+#include <tessera/grad/cuda/trace.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
 #include <tessera/ops/cuda/batch_norm.hpp>
@@ -19,6 +21,7 @@
 #include <tessera/ops/cuda/embedding.hpp>
 #include <tessera/ops/cuda/group_norm.hpp>
 #include <tessera/ops/cuda/lstm_cell.hpp>
+#include <tessera/ops/cuda/max_pool2d.hpp>
 #include <tessera/ops/cuda/rotary.hpp>
 #include <tessera/ops/cuda/sinusoidal.hpp>
 #include <tessera/ops/cuda/upsample.hpp>

@@ -30,11 +30,14 @@
 #include <tessera/layers/linear.hpp>
 #include <tessera/layers/loss.hpp>
 #include <tessera/layers/lstm.hpp>
+#include <tessera/layers/max_pool2d.hpp>
 #include <tessera/layers/self_attention.hpp>
 #include <tessera/layers/time_embedding.hpp>
 #include <tessera/layers/upsample.hpp>
 #include <tessera/ops/matmul.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/optim/averaging.hpp>
+#include <tessera/optim/schedule.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/random/numpy.hpp>
 #include <tessera/random/philox.hpp>

@@ -6,7 +6,7 @@ using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
 static_assert(in_place<dropout<>> && dropout<>::about.backward_reads == reads::neither);
-static_assert(std::is_empty_v<tape_of<dropout<>, tensor<float, shape<3>>>>,
+static_assert(std::is_empty_v<kept_of<dropout<>, tensor<float, shape<3>>, training_call>>,
               "found again, not kept");
 static_assert(probability(0.2).value() == 0.2 && at_run_time.is_run_time());
 

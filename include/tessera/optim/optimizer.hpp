@@ -3,7 +3,12 @@
 
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
+#include <tessera/optim/reference/optimizer.hpp>
 #include <tessera/tensor/parameters.hpp>
+
+#if TESSERA_SIMD
+#include <tessera/optim/simd/optimizer.hpp>
+#endif
 
 #include <cstdint>
 
@@ -17,10 +22,6 @@
 namespace tessera {
 
 namespace detail {
-
-/// kernel<update_fn<Rule>, Backend>::run(rule, n, p, g, slots...): one element after another, each
-/// by rule.update(p, g, slots...), generic over numbers and vectors.
-template <class Rule> struct update_fn {};
 
 /// One rule on all numbers of the structs.
 template <template <class> class Rule, class Make, class P, class... Slots>
@@ -43,13 +44,6 @@ void update_numbers(Make const& make, P& p, P const& gradient, Slots&... slots) 
 }
 
 }  // namespace detail
-
-template <class Rule> struct kernel<detail::update_fn<Rule>, reference> {
-  static constexpr void run(Rule const& rule, std::size_t n, auto* p, auto const* g,
-                            auto*... slots) {
-    for (auto i = std::size_t{0}; i < n; ++i) rule.update(p[i], g[i], slots[i]...);
-  }
-};
 
 /// p -= rate·g: sgd without momentum, which needs no memory beside the gradient.
 struct gradient_descent {

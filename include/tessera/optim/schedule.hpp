@@ -13,7 +13,7 @@
 /// Accuracy  1e-12 relative of torch
 /// Errors    numbers that make no schedule break the contract when they are used
 /// Source    torch.optim.lr_scheduler; reference values: tests/reference/schedule.py
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 struct constant_rate {
   [[nodiscard]] constexpr auto rate(double base, std::uint64_t) const -> double { return base; }
@@ -162,4 +162,4 @@ struct reduce_on_plateau {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET
