@@ -145,7 +145,7 @@ template <class Self, class P, class M> struct children {
         kept,
         work,
         detail::part_as<I, statistics_of<child<I>, storage> const>(m.statistics),
-        detail::part_as<I, observed_of<child<I>, storage>>(m.observed),
+        detail::part_as<I, observed_by<child<I>, in, C>>(m.observed),
         given};
   }
 };
