@@ -43,15 +43,13 @@ struct max_pool2d : without_parameters {
   }
   template <class S, class R = with_rank_at_least<S, 3>>
   using expected_shape = with_extent<
-      with_extent<R, R::rank - 3,
-                  needed(R::extents[R::rank - 3], Window.height, padding.height)>,
+      with_extent<R, R::rank - 3, needed(R::extents[R::rank - 3], Window.height, padding.height)>,
       R::rank - 2, needed(R::extents[R::rank - 2], Window.width, padding.width)>;
   template <class S>
   using output_shape = with_extent<
       with_extent<S, S::rank - 3,
                   extent_of_output(bound_at<S, -3>, Window.height, stride.height, padding.height)>,
-      S::rank - 2,
-      extent_of_output(bound_at<S, -2>, Window.width, stride.width, padding.width)>;
+      S::rank - 2, extent_of_output(bound_at<S, -2>, Window.width, stride.width, padding.width)>;
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     kernel<detail::max_pool2d_fn, backend_of<decltype(x)>>::forward(geometry(x, y), x.data(),

@@ -60,8 +60,8 @@ template <class T> struct max_pool2d_slope {
     auto const image = pixel / g.in.area();
     auto const rows = windows(pixel / g.in.width % g.in.height, g.stride.height, g.padding.height,
                               g.window.height, g.out.height);
-    auto const columns = windows(pixel % g.in.width, g.stride.width, g.padding.width,
-                                 g.window.width, g.out.width);
+    auto const columns =
+        windows(pixel % g.in.width, g.stride.width, g.padding.width, g.window.width, g.out.width);
     auto sum = T{0};
     for (auto i = rows.begin; i < rows.end; ++i)
       for (auto j = columns.begin; j < columns.end; ++j)
@@ -77,8 +77,7 @@ template <> struct kernel<detail::max_pool2d_fn, cuda> {
   using geometry = detail::max_pool2d_geometry;
 
   template <class T> static void forward(geometry const& g, T const* x, T* y) {
-    device::for_each(g.images * g.out.area() * g.channels,
-                     detail::max_pool2d_number<T>{{g, x}, y});
+    device::for_each(g.images * g.out.area() * g.channels, detail::max_pool2d_number<T>{{g, x}, y});
   }
   template <class T>
   static void backward(geometry const& g, T const* x, T const*, T const* dy, T* dx) {
