@@ -12,6 +12,7 @@
 #include <tessera/compose/recompute.hpp>
 #include <tessera/compose/repeat.hpp>
 #include <tessera/compose/residual.hpp>
+#include <tessera/compose/tied.hpp>
 #include <tessera/compose/with.hpp>
 #include <tessera/grad/reduction.hpp>
 #include <tessera/layers/activation.hpp>

@@ -377,7 +377,7 @@ struct dropout_draw {
 struct dropout_fn;
 
 /// kernel<embedding_fn, Backend> has forward(count, x, rows, width, weight, y) and
-/// parameters(count, x, rows, width, dy, dweight), by pointers.
+/// parameters(count, x, rows, width, dy, dweight), by pointers; x may hold whole numbers.
 struct embedding_fn;
 
 /// kernel<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count, x,
