@@ -13,6 +13,7 @@
 #include <tessera/grad/cuda/trace.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
+#include <tessera/ops/cuda/batch_norm.hpp>
 #include <tessera/ops/cuda/conv1d.hpp>
 #include <tessera/ops/cuda/conv2d.hpp>
 #include <tessera/ops/cuda/cross_entropy.hpp>
@@ -20,6 +21,7 @@
 #include <tessera/ops/cuda/embedding.hpp>
 #include <tessera/ops/cuda/group_norm.hpp>
 #include <tessera/ops/cuda/lstm_cell.hpp>
+#include <tessera/ops/cuda/max_pool2d.hpp>
 #include <tessera/ops/cuda/rotary.hpp>
 #include <tessera/ops/cuda/sinusoidal.hpp>
 #include <tessera/ops/cuda/upsample.hpp>

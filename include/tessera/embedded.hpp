@@ -12,10 +12,12 @@
 #include <tessera/compose/recompute.hpp>
 #include <tessera/compose/repeat.hpp>
 #include <tessera/compose/residual.hpp>
+#include <tessera/compose/tied.hpp>
 #include <tessera/compose/with.hpp>
 #include <tessera/grad/reduction.hpp>
 #include <tessera/layers/activation.hpp>
 #include <tessera/layers/attention.hpp>
+#include <tessera/layers/batch_norm.hpp>
 #include <tessera/layers/column.hpp>
 #include <tessera/layers/condition_bias.hpp>
 #include <tessera/layers/conv1d.hpp>
@@ -29,6 +31,7 @@
 #include <tessera/layers/linear.hpp>
 #include <tessera/layers/loss.hpp>
 #include <tessera/layers/lstm.hpp>
+#include <tessera/layers/max_pool2d.hpp>
 #include <tessera/layers/self_attention.hpp>
 #include <tessera/layers/time_embedding.hpp>
 #include <tessera/layers/upsample.hpp>

@@ -108,11 +108,11 @@ template <class Model, class X, class... Inputs> struct inference {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
       auto const given = c.template as<call_type>();
-      model::forward(p, from, to,
-                     loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
-                         detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
-                         detail::stored_as<scratch_type>(scratch), statistics,
-                         empty_object<observed_of<model, storage>>, given});
+      model::forward(
+          p, from, to,
+          loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
+              detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
+              detail::stored_as<scratch_type>(scratch), statistics, empty_object<nothing>, given});
       return to;
     } else {
       return {};
@@ -191,8 +191,7 @@ template <class Model, class X, class... Inputs> struct streaming {
           p, from, to,
           loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
               detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
-              detail::stored_as<scratch_type>(scratch), statistics,
-              empty_object<observed_of<model, storage>>, given});
+              detail::stored_as<scratch_type>(scratch), statistics, empty_object<nothing>, given});
       return to;
     } else {
       return {};

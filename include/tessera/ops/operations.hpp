@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 /// The operations that a backend has kernels for: what each is called with, and what its kernel
 /// must have. This is the ground of the floor: kernels include it, ops/x.hpp includes the kernels.
@@ -278,6 +279,92 @@ template <class T> struct group_norm_slopes {
 /// bias may be null; sums is memory for twice the channels.
 struct group_norm_fn;
 
+/// Rows of features, normalized by groups of rows: mean and scale have a number for each group and
+/// feature. The last group may have fewer rows.
+struct batch_norm_geometry {
+  std::size_t rows;
+  std::size_t group;  ///< rows of one
+  std::size_t features;
+
+  [[nodiscard]] constexpr auto groups() const -> std::size_t {
+    return rows == 0 ? 0 : (rows - 1) / group + 1;
+  }
+  [[nodiscard]] constexpr auto first_row(std::size_t g) const -> std::size_t { return g * group; }
+  [[nodiscard]] constexpr auto rows_of(std::size_t g) const -> std::size_t {
+    auto const left = rows - first_row(g);
+    return left < group ? left : group;
+  }
+};
+/// What rows showed: how many there were, the mean of each feature and the sum of the squared
+/// distances from it.
+template <class T> struct batch_norm_seen {
+  T* count;
+  T* mean;
+  T* squares;
+
+  [[nodiscard]] constexpr auto of_group(std::size_t g, std::size_t features) const
+      -> batch_norm_seen {
+    return {count + g, mean + g * features, squares + g * features};
+  }
+  constexpr operator batch_norm_seen<T const>() const
+    requires(not std::is_const_v<T>)
+  {
+    return {count, mean, squares};
+  }
+};
+template <class T> struct batch_norm_slopes {
+  T* dx;       ///< or null
+  T* dweight;  ///< or null, and so dbias
+  T* dbias;
+};
+
+/// kernel<batch_norm_fn, Backend> has, by pointers,
+///   observe(geometry, x, epsilon, mean, scale, groups, seen)  mean and scale of every group, and
+///     what all of them showed; groups is memory for what each did
+///   recall(features, running_mean, running_var, epsilon, mean, scale)
+///   forward(geometry, x, weight, bias, mean, scale, y)        weight and bias may be null
+///   backward(geometry, learns, x, weight, mean, scale, dy, slopes, sums, products)
+///     learns where mean and scale are those of x; sums and products have the size of mean
+///   fold(features, to, from)          what two sets of rows showed, together
+///   absorb(features, momentum, running_mean, running_var, batches, seen)
+/// Groups are folded by halves (0 + 1, 2 + 3, then 0 + 2), as the chunks of a batch are, and so are
+/// their slopes: a batch in one chunk has the bits of a batch in several.
+struct batch_norm_fn;
+
+/// Windows over images (images, height, width, channels); what lies outside is not part of them.
+struct max_pool2d_geometry {
+  std::size_t images;
+  size2 in;
+  size2 out;
+  std::size_t channels;
+  size2 window;
+  size2 stride;
+  size2 padding;
+
+  /// The part of a window that lies inside of an axis.
+  struct part {
+    std::size_t begin;
+    std::size_t end;
+  };
+  [[nodiscard]] static constexpr auto inside(std::size_t place, std::size_t stride,
+                                             std::size_t padding, std::size_t window,
+                                             std::size_t length) -> part {
+    auto const from = place * stride;
+    auto const end = from + window - padding;
+    return {from < padding ? 0 : from - padding, end < length ? end : length};
+  }
+  [[nodiscard]] constexpr auto rows(std::size_t place) const -> part {
+    return inside(place, stride.height, padding.height, window.height, in.height);
+  }
+  [[nodiscard]] constexpr auto columns(std::size_t place) const -> part {
+    return inside(place, stride.width, padding.width, window.width, in.width);
+  }
+};
+
+/// kernel<max_pool2d_fn, Backend> has forward(geometry, x, y) and backward(geometry, x, y, dy, dx),
+/// by pointers: a slope goes to the first number of its window that is the largest.
+struct max_pool2d_fn;
+
 /// Rows of logits, and how their losses are taken.
 template <class T> struct cross_entropy_rows {
   std::size_t count;
@@ -303,7 +390,7 @@ struct dropout_draw {
 struct dropout_fn;
 
 /// kernel<embedding_fn, Backend> has forward(count, x, rows, width, weight, y) and
-/// parameters(count, x, rows, width, dy, dweight), by pointers.
+/// parameters(count, x, rows, width, dy, dweight), by pointers; x may hold whole numbers.
 struct embedding_fn;
 
 /// kernel<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count, x,
@@ -318,6 +405,8 @@ namespace operation {
 
 using affine_map = detail::affine_map_fn;
 using attention = detail::attention_fn;
+using batch_norm = detail::batch_norm_fn;
+using batch_norm_geometry = detail::batch_norm_geometry;
 using conv1d = detail::conv1d_fn;
 using conv1d_geometry = detail::conv1d_geometry;
 using conv2d = detail::conv2d_fn;
@@ -330,6 +419,8 @@ using group_norm_geometry = detail::group_norm_geometry;
 using lstm_step = detail::lstm_step_fn;
 using lstm_step_backward = detail::lstm_step_backward_fn;
 using matrix_product = detail::product_fn;
+using max_pool2d = detail::max_pool2d_fn;
+using max_pool2d_geometry = detail::max_pool2d_geometry;
 using rotary = detail::rotary_fn;
 using rotary_geometry = detail::rotary_geometry;
 using sinusoidal = detail::sinusoidal_fn;
