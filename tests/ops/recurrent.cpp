@@ -16,8 +16,8 @@ void against_reference() {
   test::fill(x, 100);
   test::fill(h, 101);
   test::fill(c, 102);
-  using fast = kernel<detail::lstm_step_fn, simd>;
-  using slow = kernel<detail::lstm_step_fn, reference>;
+  using fast = kernel<operation::recurrent_step<lstm_cell>, simd>;
+  using slow = kernel<operation::recurrent_step<lstm_cell>, reference>;
   auto const packed =
       std::make_unique<typename fast::template packed<T, 13, In, Hidden, Recurrent>>();
   auto none = nothing{};
@@ -53,9 +53,9 @@ void against_reference() {
     auto dc = c;
     auto dc_want = c;
     auto const d = as_const(y_want.sized(n));
-    kernel<detail::lstm_step_backward_fn, simd>::run(gates.sized(n), as_const(c_want.sized(n)),
+    kernel<operation::recurrent_step_backward<lstm_cell>, simd>::run(gates.sized(n), as_const(c_want.sized(n)),
                                                      as_const(c.sized(n)), d, d, dc.sized(n));
-    kernel<detail::lstm_step_backward_fn, reference>::run(
+    kernel<operation::recurrent_step_backward<lstm_cell>, reference>::run(
         gates_want.sized(n), as_const(c_want.sized(n)), as_const(c.sized(n)), d, d,
         dc_want.sized(n));
     CHECK(std::memcmp(gates.values, gates_want.values, sizeof gates.values) == 0);
