@@ -24,13 +24,17 @@
 #include <tessera/layers/embedding.hpp>
 #include <tessera/layers/flatten.hpp>
 #include <tessera/layers/group_norm.hpp>
+#include <tessera/layers/gru.hpp>
 #include <tessera/layers/identity.hpp>
+#include <tessera/layers/last_step.hpp>
 #include <tessera/layers/layer_norm.hpp>
 #include <tessera/layers/linear.hpp>
 #include <tessera/layers/loss.hpp>
 #include <tessera/layers/lstm.hpp>
+#include <tessera/layers/mean_over_time.hpp>
 #include <tessera/layers/self_attention.hpp>
 #include <tessera/layers/time_embedding.hpp>
+#include <tessera/layers/transposed.hpp>
 #include <tessera/layers/upsample.hpp>
 #include <tessera/ops/matmul.hpp>
 #include <tessera/ops/operations.hpp>
