@@ -41,12 +41,13 @@ inline constexpr auto sums_that_take = [] {
 /// u.
 template <class Cell, bool OfH, std::size_t Depth, std::size_t Units, class T, std::size_t N>
 constexpr void add_to_sums(T const* x, auto const& weight, auto const& row, T (&sum)[N]) {
-  constexpr auto which = sums_that_take<Cell, OfH>;
-  if constexpr (which.size() * Units == N) {
+  constexpr auto count = sums_that_take<Cell, OfH>.size() * Units;
+  if constexpr (count == N) {
     add_products<Depth>(x, weight, row, sum);
   } else {
-    constexpr auto at = [](std::size_t i) { return which[i / Units] * Units + i % Units; };
-    constexpr auto count = which.size() * Units;
+    constexpr auto at = [](std::size_t i) {
+      return sums_that_take<Cell, OfH>[i / Units] * Units + i % Units;
+    };
     T part[count] = {};
     for (auto i = std::size_t{0}; i < count; ++i) part[i] = sum[at(i)];
     add_products<Depth>(x, weight, [&](std::size_t i) { return row(at(i)); }, part);
