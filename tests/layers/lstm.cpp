@@ -112,7 +112,8 @@ TEST_CASE("lstm: a training pass of both directions starts from zero") {
   auto x = X{};
   test::fill(x, 2);
   *pass = {};
-  auto const once = output_of<both, X>(pass->forward(*p, x));
+  pass->forward(*p, x);
+  auto const once = pass->y;
   CHECK(test::same_bits(once, pass->forward(*p, x)));
 }
 

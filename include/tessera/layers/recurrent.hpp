@@ -200,7 +200,7 @@ struct recurrent_layer {
     }
   }
   /// What the cell carries beside h; a view without memory where it carries nothing.
-  [[nodiscard]] static constexpr auto carried([[maybe_unused]] auto& state, auto sample) {
+  [[nodiscard]] TESSERA_INLINE static constexpr auto carried([[maybe_unused]] auto& state, auto sample) {
     if constexpr (Cell::carries)
       return state.c.sized_like(sample);
     else
@@ -211,7 +211,7 @@ struct recurrent_layer {
     return without_memory<W>(sample.actual.template as<shape_of<W>>());
   }
   /// What the formulas of step s see of the step before.
-  [[nodiscard]] static constexpr auto before(auto m, auto x, auto y, std::size_t s) {
+  [[nodiscard]] TESSERA_INLINE static constexpr auto before(auto m, auto x, auto y, std::size_t s) {
     auto const time = x.template extent_of<0>();
     if constexpr (Cell::carries)
       return s == 0 ? as_const(m.kept.start.c.sized_like(x[0]))
@@ -232,7 +232,7 @@ struct recurrent_layer {
   }
   /// `count` samples of a sequence that is not empty, from `first` on.
   template <class V>
-  [[nodiscard]] static constexpr auto samples(V x, std::size_t first, std::size_t count) {
+  [[nodiscard]] TESSERA_INLINE static constexpr auto samples(V x, std::size_t first, std::size_t count) {
     using S = with_first<shape_of<V>, at_most(bound_of(shape_of<V>::extents[0]))>;
     auto extents = x.actual.full();
     auto const size = x.size() / extents[0];
@@ -241,7 +241,7 @@ struct recurrent_layer {
                                                       actual_extents<S>::from(extents)};
   }
   /// A sample of which nothing is kept: c is replaced where it stands.
-  static constexpr void forward_once(auto const& p, auto x, auto h, auto c, auto y, auto m) {
+  TESSERA_INLINE static constexpr void forward_once(auto const& p, auto x, auto h, auto c, auto y, auto m) {
     auto const before = [&] {
       if constexpr (Cell::carries)
         return as_const(c);
@@ -257,7 +257,7 @@ struct recurrent_layer {
     one(p, x, h, before, nowhere<rows>(x), c, hidden, y, m.work);
   }
   /// Sample `s` of a training pass.
-  static constexpr void forward_kept(auto const& p, auto x, std::size_t s, auto h,
+  TESSERA_INLINE static constexpr void forward_kept(auto const& p, auto x, std::size_t s, auto h,
                                      [[maybe_unused]] auto c, auto y, auto m) {
     auto const time = x.template extent_of<0>();
     auto const t = at(s, time);
@@ -276,7 +276,7 @@ struct recurrent_layer {
     }();
     one(p, x[t], h, before, m.kept.gates.sized_like(x)[t], beside[t], hidden, y, m.work);
   }
-  static constexpr void one(auto const& p, auto x, auto h, auto before, auto gates, auto beside,
+  TESSERA_INLINE static constexpr void one(auto const& p, auto x, auto h, auto before, auto gates, auto beside,
                             auto hidden, [[maybe_unused]] auto y, auto& work) {
     recurrent_step<Cell>(p, x, h, before, gates, beside, hidden, work.packed);
     if constexpr (projected)

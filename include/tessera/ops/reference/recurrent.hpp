@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/unrolled.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/tensor/node.hpp>
 #include <tessera/tensor/packed.hpp>
@@ -22,6 +23,19 @@ template <class T>
 /// True where sum I of a cell takes x, or h.
 template <class Cell, bool OfH> [[nodiscard]] constexpr auto takes(std::size_t i) -> bool {
   return OfH ? Cell::sums[i].of_h : Cell::sums[i].of_x;
+}
+/// The gate of sum I; the sums of most cells are its gates.
+template <class Cell>
+inline constexpr bool sums_are_gates = [] {
+  for (auto i = std::size_t{0}; i < Cell::sums.size(); ++i)
+    if (Cell::sums[i].gate != i || not Cell::sums[i].of_x || not Cell::sums[i].of_h) return false;
+  return true;
+}();
+template <class Cell> [[nodiscard]] constexpr auto gate_of(std::size_t i) -> std::size_t {
+  if constexpr (sums_are_gates<Cell>)
+    return i;
+  else
+    return Cell::sums[i].gate;
 }
 /// Those sums, by index.
 template <class Cell, bool OfH>
@@ -85,22 +99,28 @@ template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, reference> 
                                               std::size_t r, std::size_t j) {
       T sum[sums * Units] = {};
       auto const row = [&](std::size_t i) {
-        return Cell::sums[i / Units].gate * hidden + j + i % Units;
+        return detail::gate_of<Cell>(i / Units) * hidden + j + i % Units;
       };
-      for (auto i = std::size_t{0}; i < sums * Units && bias_ih != nullptr; ++i)
-        sum[i] = detail::sum_of_biases<T>(Cell::sums[i / Units], one::load(bias_ih + row(i)),
-                                          one::load(bias_hh + row(i)));
+      for (auto i = std::size_t{0}; i < sums * Units && bias_ih != nullptr; ++i) {
+        auto const of_x = one::load(bias_ih + row(i));
+        auto const of_h = one::load(bias_hh + row(i));
+        if constexpr (detail::sums_are_gates<Cell>)
+          sum[i] = of_x + of_h;
+        else
+          sum[i] = detail::sum_of_biases<T>(Cell::sums[i / Units], of_x, of_h);
+      }
       detail::add_to_sums<Cell, false, in, Units>(x.data() + r * in, p.weight_ih, row, sum);
       detail::add_to_sums<Cell, true, recurrent, Units>(h.data() + r * recurrent, p.weight_hh, row,
                                                         sum);
       for (auto u = std::size_t{0}; u < Units; ++u) {
         auto const at = r * hidden + j + u;
         T of_unit[sums] = {};
-        for (auto i = std::size_t{0}; i < sums; ++i) of_unit[i] = sum[i * Units + u];
+        unrolled<sums>([&](auto i) TESSERA_INLINE { of_unit[i] = sum[i * Units + u]; });
         auto const unit = Cell::template forward<T>(of_unit, before.data()[at]);
-        if (gates.data() != nullptr)
-          for (auto g = std::size_t{0}; g < Cell::gates; ++g)
-            gates.data()[(r * Cell::gates + g) * hidden + j + u] = unit.gates[g];
+        if (gates.data() != nullptr) {
+          auto* const gate = gates.data() + r * Cell::gates * hidden + j + u;
+          unrolled<Cell::gates>([&](auto g) TESSERA_INLINE { gate[g * hidden] = unit.gates[g]; });
+        }
         if (Cell::carries || beside.data() != nullptr) beside.data()[at] = unit.beside;
         y.data()[at] = unit.h;
       }
@@ -125,13 +145,13 @@ template <class Cell> struct kernel<detail::recurrent_step_backward_fn<Cell>, re
         auto const at = r * hidden + j;
         auto* const gate = gates.data() + r * Cell::gates * hidden + j;
         T values[Cell::gates] = {};
-        for (auto g = std::size_t{0}; g < Cell::gates; ++g) values[g] = gate[g * hidden];
+        unrolled<Cell::gates>([&](auto g) TESSERA_INLINE { values[g] = gate[g * hidden]; });
         auto const arrives =
             detail::slope_of_h<T>(load, dy.data() == nullptr ? nullptr : dy.data() + at,
                                   dh.data() == nullptr ? nullptr : dh.data() + at);
         auto const slope = Cell::template backward<T>(values, beside.data()[at], before.data()[at],
                                                       arrives, d.data()[at]);
-        for (auto g = std::size_t{0}; g < Cell::gates; ++g) gate[g * hidden] = slope.gates[g];
+        unrolled<Cell::gates>([&](auto g) TESSERA_INLINE { gate[g * hidden] = slope.gates[g]; });
         if constexpr (not Cell::carries) beside.data()[at] = slope.beside;
         d.data()[at] = slope.before;
       }

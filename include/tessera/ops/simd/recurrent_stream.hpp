@@ -135,7 +135,7 @@ template <class Cell, class T, std::size_t Vectors, bool Partial>
   };
   V sum[Vectors][sums];
   unrolled<sums>([&](auto g) TESSERA_INLINE {
-    constexpr auto s = Cell::sums[decltype(g)::value];
+    auto const s = Cell::sums[decltype(g)::value];
     unrolled<Vectors>([&](auto v) TESSERA_INLINE {
       auto const at = s.gate * hidden + unit + v * width;
       sum[v][g] = w.bias_ih == nullptr
