@@ -27,6 +27,28 @@ struct size2 {
   friend constexpr auto operator==(size2, size2) -> bool = default;
 };
 
+/// A sum that a cell makes before its formulas: the rows of `gate` in weight_ih and weight_hh, with
+/// their biases, or those of one of the two.
+struct recurrent_sum {
+  std::size_t gate;
+  bool of_x = true;
+  bool of_h = true;
+};
+/// What a cell computes for one hidden unit, or a vector of them: the gates and the value beside
+/// them are what its backward reads.
+template <class V, std::size_t Gates> struct recurrent_unit {
+  V gates[Gates];
+  V beside;
+  V h;
+};
+/// The slopes of the gates' sums, of the value beside where it is a sum too, and what goes to the
+/// step before besides the way through weight_hh.
+template <class V, std::size_t Gates> struct recurrent_slope {
+  V gates[Gates];
+  V beside;
+  V before;
+};
+
 namespace detail {
 
 /// The number of rows of the last axis.
@@ -248,13 +270,21 @@ struct upsample_fn;
 
 // -- recurrence -----------------------------------------------------------------------------------
 
-/// kernel<lstm_step_fn, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it makes of the
-/// weights once for many steps, or nothing; prepare(p, packed); and
-/// run(p, x, h, c_before, gates, c, y, packed).
-struct lstm_step_fn;
+/// A Cell names
+///   gates, sums    how many gates, and an array of recurrent_sum
+///   carries        whether the value beside goes from step to step, as the c of an LSTM; if not,
+///                  what formulas see of the step before is h, and the value beside is a last sum
+///   state<H, C>    {h, c}, or {h}
+///   forward(sum, before) -> recurrent_unit
+///   backward(gates, beside, before, dh, d) -> recurrent_slope, where dh is all that arrives at h
+///                  but `d`, which the step after left as `before`
+/// kernel<recurrent_step_fn<Cell>, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it
+/// makes of the weights once for many steps, or nothing; prepare(p, packed); and
+/// run(p, x, h, before, gates, beside, y, packed).
+template <class Cell> struct recurrent_step_fn;
 
-/// kernel<lstm_step_backward_fn, Backend>::run(gates, c, c_before, dy, dh, dc)
-struct lstm_step_backward_fn;
+/// kernel<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)
+template <class Cell> struct recurrent_step_backward_fn;
 
 // -- norms, losses and what else goes by rows -----------------------------------------------------
 
@@ -416,11 +446,11 @@ using dropout = detail::dropout_fn;
 using embedding = detail::embedding_fn;
 using group_norm = detail::group_norm_fn;
 using group_norm_geometry = detail::group_norm_geometry;
-using lstm_step = detail::lstm_step_fn;
-using lstm_step_backward = detail::lstm_step_backward_fn;
 using matrix_product = detail::product_fn;
 using max_pool2d = detail::max_pool2d_fn;
 using max_pool2d_geometry = detail::max_pool2d_geometry;
+template <class Cell> using recurrent_step = detail::recurrent_step_fn<Cell>;
+template <class Cell> using recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>;
 using rotary = detail::rotary_fn;
 using rotary_geometry = detail::rotary_geometry;
 using sinusoidal = detail::sinusoidal_fn;
