@@ -69,14 +69,14 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
       V weights[sums];
 #pragma GCC unroll 16
       for (auto g = std::size_t{0}; g < sums; ++g) {
-        if constexpr (takes<Cell, OfH::value>(g)) weights[g] = lane::load(panel + g * distance);
+        if (takes<Cell, OfH::value>(g)) weights[g] = lane::load(panel + g * distance);
       }
 #pragma GCC unroll 16
       for (auto r = std::size_t{0}; r < Rows; ++r) {
         auto const value = V(a[r * depth + k]);
 #pragma GCC unroll 16
         for (auto g = std::size_t{0}; g < sums; ++g) {
-          if constexpr (takes<Cell, OfH::value>(g)) sum[r][g] = fma(value, weights[g], sum[r][g]);
+          if (takes<Cell, OfH::value>(g)) sum[r][g] = fma(value, weights[g], sum[r][g]);
         }
       }
     }

@@ -73,7 +73,7 @@ void recurrent_sums(recurrent_rows_memory<T> const& w, T const* x, T const* h, s
                        TESSERA_INLINE {
                          for (auto k = std::size_t{0}; k < depth; ++k)
                            each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
-                             if constexpr (takes<Cell, OfH::value>(g))
+                             if (takes<Cell, OfH::value>(g))
                                sum[g][u] = lane::fma(a[k], weight[o * depth + k], sum[g][u]);
                            });
                        };
@@ -159,7 +159,7 @@ template <class Cell, class T, std::size_t Vectors, bool Partial>
                            auto const value = V(a[k]);
 #pragma GCC unroll 16
                            for (auto g = std::size_t{0}; g < sums; ++g) {
-                             if constexpr (takes<Cell, OfH::value>(g)) {
+                             if (takes<Cell, OfH::value>(g)) {
                                auto const* const rows = column + Cell::sums[g].gate * hidden;
 #pragma GCC unroll 16
                                for (auto v = std::size_t{0}; v < Vectors; ++v) {
