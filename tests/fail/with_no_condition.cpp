@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: the call gives other inputs than the object was made for
+// EXPECT: the model is given other inputs
 #include <tessera/tessera.hpp>
 
 using namespace tessera;

@@ -11,33 +11,22 @@ namespace tessera {
 
 namespace detail {
 
-/// One message for each mistake in a call: of another input, parameters, or inputs by tag.
-template <class Model, class L, class X, class Call, class P, class Input, class Context>
-[[nodiscard]] consteval auto is_call() -> bool {
-  constexpr auto shapes = std::same_as<shape_of<Input>, shape_of<X>>;
-  constexpr auto scalars = std::same_as<scalar_of<Input>, scalar_of<X>>;
-  constexpr auto backends = std::same_as<backend_of<Input>, backend_of<X>>;
-  constexpr auto parameters = are_parameters_of<L, P>;
-  constexpr auto inputs = Context::template covers<Call>;
-  static_assert(error::shapes_match<error::in<Model>, error::expected<shape_of<X>>,
-                                    error::got<shape_of<Input>>>,
-                "the model was made for another input shape");
-  static_assert(not shapes || error::holds<scalars, error::in<Model>, error::expected<scalar_of<X>>,
-                                           error::got<scalar_of<Input>>>,
-                "the model was made for inputs of another scalar type");
-  static_assert(not shapes || not scalars ||
-                    error::holds<backends, error::in<Model>, error::expected<backend_of<X>>,
-                                 error::got<backend_of<Input>>>,
-                "the model was made for inputs of another backend");
-  static_assert(error::holds<parameters, error::in<Model>, error::got<P>>,
-                "the parameters are those of another model");
-  static_assert(error::holds<inputs, error::in<Model>, error::expected<Call>, error::got<Context>>,
-                "the call gives other inputs than the object was made for");
-  return shapes && scalars && backends && parameters && inputs;
-}
+// One question for each mistake in a call; the later ones are not asked where an earlier is wrong.
+template <class Expected, class Got>
+inline constexpr bool shape_fits = std::same_as<shape_of<Got>, shape_of<Expected>>;
+template <class Expected, class Got>
+inline constexpr bool scalar_fits =
+    not shape_fits<Expected, Got> || std::same_as<scalar_of<Got>, scalar_of<Expected>>;
+template <class Expected, class Got>
+inline constexpr bool backend_fits =
+    not shape_fits<Expected, Got> || not scalar_fits<Expected, Got> ||
+    std::same_as<backend_of<Got>, backend_of<Expected>>;
+template <class Call, class Context>
+inline constexpr bool inputs_fit = context_of<Context>::template covers<Call>;
 
-/// Statistics of a model that has none.
-inline constexpr auto no_statistics = nothing{};
+template <class L, class X, class Call, class P, class Input, class Context>
+inline constexpr bool call_fits =
+    is_input<X, Input> && are_parameters_of<L, P> && inputs_fit<Call, Context>;
 
 template <class L, class X>
 concept has_statistics = not std::is_empty_v<statistics_of<L, storage_of<X>>>;
@@ -75,28 +64,48 @@ template <class Model, class X, class... Inputs> struct inference {
   [[no_unique_address]] detail::stored<kept_type, 1> kept;
   [[no_unique_address]] detail::stored<scratch_type, 2> scratch;
 
-  template <contiguous Input, class Context = plain_context>
+  template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
-  auto operator()(auto const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+  auto operator()(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     clear_on<backend_of<X>>(state);
-    return resume(p, x, c);
-  }
-  template <contiguous Input, class Context = plain_context>
-    requires detail::has_statistics<model, X>
-  auto operator()(auto const& p, auto const& statistics, Input const& x, Context const& c = {})
-      -> const_view_of<output> {
-    clear_on<backend_of<X>>(state);
-    return resume(p, statistics, x, c);
-  }
-  template <contiguous Input, class Context = plain_context>
-    requires(not detail::has_statistics<model, X>)
-  auto resume(auto const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
     return run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
-  template <contiguous Input, class Context = plain_context>
+  template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
-  auto resume(auto const& p, auto const& statistics, Input const& x, Context const& c = {})
+  auto operator()(P const& p, auto const& statistics, Input const& x, Context const& c = {})
       -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
+    clear_on<backend_of<X>>(state);
+    return run(p, statistics, x, as_context(c));
+  }
+  template <class P, contiguous Input, class Context = plain_context>
+    requires(not detail::has_statistics<model, X>)
+  auto resume(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
+    return run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
+  }
+  template <class P, contiguous Input, class Context = plain_context>
+    requires detail::has_statistics<model, X>
+  auto resume(P const& p, auto const& statistics, Input const& x, Context const& c = {})
+      -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return run(p, statistics, x, as_context(c));
   }
 
@@ -104,7 +113,7 @@ template <class Model, class X, class... Inputs> struct inference {
   template <class P, class Input, class Context>
   auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
       -> const_view_of<output> {
-    if constexpr (detail::is_call<Model, model, X, call_type, P, Input, Context>()) {
+    if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
       auto const given = c.template as<call_type>();
@@ -155,15 +164,25 @@ template <class Model, class X, class... Inputs> struct streaming {
   [[no_unique_address]] detail::stored<kept_type, 1> kept;
   [[no_unique_address]] detail::stored<scratch_type, 2> scratch;
 
-  template <contiguous Input, class Context = plain_context>
+  template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
-  auto step(auto const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+  auto step(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
-  template <contiguous Input, class Context = plain_context>
+  template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
-  auto step(auto const& p, auto const& statistics, Input const& x, Context const& c = {})
+  auto step(P const& p, auto const& statistics, Input const& x, Context const& c = {})
       -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return run(p, statistics, x, as_context(c));
   }
 
@@ -171,7 +190,7 @@ template <class Model, class X, class... Inputs> struct streaming {
   template <class P, class Input, class Context>
   auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
       -> const_view_of<output> {
-    if constexpr (detail::is_call<Model, model, X, call_type, P, Input, Context>()) {
+    if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
       auto const given = c.template as<call_type>();
@@ -228,15 +247,25 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   [[no_unique_address]] detail::stored<work_type, 3> work;
   alignas(storage_alignment) bool has_kept;
 
-  template <contiguous Input, class Context = plain_context>
+  template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
-  auto forward(auto const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+  auto forward(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return run(p, empty_object<statistics_type>, x, as_context(c));
   }
-  template <contiguous Input, class Context = plain_context>
+  template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
-  auto forward(auto const& p, auto const& statistics, Input const& x, Context const& c = {})
+  auto forward(P const& p, auto const& statistics, Input const& x, Context const& c = {})
       -> const_view_of<output> {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return run(p, statistics, x, as_context(c));
   }
   /// Reads dy and what forward left, and writes dx unless it has no memory. Adds to `into`: the
@@ -277,7 +306,7 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   template <class P, class Input, class Context>
   auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
       -> const_view_of<output> {
-    if constexpr (detail::is_call<Model, model, X, call_type, P, Input, Context>()) {
+    if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
       auto& memory = detail::work_as<scratch_of<model, X, call_type>>(work);
@@ -291,7 +320,7 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   template <class P, class Input, class Context>
   void run_back(P const& p, auto const& statistics, Input const& x, view_of<X> dx, auto& into,
                 Context const& c) {
-    if constexpr (detail::is_call<Model, model, X, call_type, P, Input, Context>()) {
+    if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const actual = output_extents<model>(from.actual);
       if constexpr (not on_device<backend_of<X>>) {
