@@ -15,7 +15,8 @@ namespace detail {
 /// repeat.
 template <class Q, class P, bool RowOnTheLeft>
 [[nodiscard]] constexpr auto matrix_of(std::size_t i) -> std::size_t {
-  constexpr auto leading = P::rank - (RowOnTheLeft ? 1 : 2);
+  constexpr auto matrix = std::size_t{RowOnTheLeft ? 1 : 2};  // axes of one; two vectors leave none
+  constexpr auto leading = P::rank > matrix ? P::rank - matrix : 0;
   constexpr auto own = Q::rank < 2 ? std::size_t{0} : Q::rank - 2;
   auto at = std::size_t{0};
   auto stride = std::size_t{1};
