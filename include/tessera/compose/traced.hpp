@@ -60,7 +60,8 @@ template <class L> struct traced {
     [[no_unique_address]] values<X> derivatives;
   };
   template <class S> using expected_shape = S;
-  template <class S> using output_shape = typename grad::forward_only<L, tensor<float, S>>::shape_type;
+  template <class S>
+  using output_shape = typename grad::forward_only<L, tensor<float, S>>::shape_type;
   template <class X, class Call> [[nodiscard]] static constexpr auto find() {
     using S = shape_of<X>;
     using needed = typename detail::shape_expected<L, S>::type;

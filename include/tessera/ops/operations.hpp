@@ -62,16 +62,29 @@ template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size
 /// pointer or null.
 struct affine_map_fn;
 
-/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx)
-struct affine_map_input_fn;
+/// A matrix by the distances of its rows and of its columns.
+template <class T> struct matrix {
+  T const* data;
+  std::size_t row;
+  std::size_t column;
+};
+/// C = A·B, or C += A·B where it `adds`: every number of C adds over the depth ascending, one fused
+/// multiply-add each. The rows of C are contiguous.
+template <class T> struct matrix_product {
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t depth;
+  matrix<T> a;  ///< (rows, depth)
+  matrix<T> b;  ///< (depth, columns); its rows or its columns are contiguous
+  T* c;
+  std::size_t c_row;  ///< the distance of two rows of C
+  bool adds;
+};
 
-/// kernel<affine_map_parameters_fn, Backend>::run(x, dy, dweight, dbias), pointers or null
-struct affine_map_parameters_fn;
-
-/// kernel<matmul_fn, Backend>, for contiguous matrices a (rows, depth), b (depth, columns) and y:
-/// run(rows, columns, depth, a, b, y) is y = a·b, left(..., dy, b, da) is da += dy·bᵀ, adding over
-/// the columns ascending, and right(..., a, dy, db) is db += aᵀ·dy, adding over the rows ascending.
-struct matmul_fn;
+/// kernel<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums += the
+/// rows of d, ascending. Products of matrices, and the slopes of affine maps, are made of these
+/// two.
+struct product_fn;
 
 // -- attention ------------------------------------------------------------------------------------
 
@@ -334,8 +347,6 @@ struct sinusoidal_fn;
 namespace operation {
 
 using affine_map = detail::affine_map_fn;
-using affine_map_input = detail::affine_map_input_fn;
-using affine_map_parameters = detail::affine_map_parameters_fn;
 using attention = detail::attention_fn;
 using conv1d = detail::conv1d_fn;
 using conv1d_geometry = detail::conv1d_geometry;
@@ -346,7 +357,7 @@ using dropout = detail::dropout_fn;
 using embedding = detail::embedding_fn;
 using group_norm = detail::group_norm_fn;
 using group_norm_geometry = detail::group_norm_geometry;
-using matmul = detail::matmul_fn;
+using matrix_product = detail::product_fn;
 template <class Cell> using recurrent_step = detail::recurrent_step_fn<Cell>;
 template <class Cell> using recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>;
 using rotary = detail::rotary_fn;

@@ -15,6 +15,9 @@
 /// Optimizers with the semantics of torch.optim: plain structs of hyperparameters. What they
 /// remember of a model, `moments<Parameters>`, is beside the parameters.
 ///
+/// One of your own has `double rate`; moments<P>, an aggregate of structs of parameters and numbers
+/// that names them by TESSERA_PARAMETERS, unless it is empty; and update(p, gradient, moments).
+///
 /// Cost      one pass over parameters, gradient and moments, in one kernel; no allocation
 /// Accuracy  the order of operations of torch's single-tensor loops; factors are computed in double
 /// Errors    none: a rate that is not a number gives parameters that are not
@@ -85,6 +88,7 @@ struct sgd {
   template <class P> struct moments {
     P velocity;
     std::uint64_t steps;
+    TESSERA_PARAMETERS(velocity, steps)
   };
 
   template <class T> struct rule {
@@ -148,6 +152,7 @@ template <class P> struct adam_moments {
   P first;
   P second;
   std::uint64_t steps;
+  TESSERA_PARAMETERS(first, second, steps)
 };
 
 template <bool Decoupled, class Options, class P>

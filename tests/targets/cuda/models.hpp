@@ -40,7 +40,7 @@ class side_by_side {
   template <class Backend> using target = tensor<Target, R, Backend>;
   template <class Backend, class C> struct object_of {
     using type = training<Model, input<Backend>, Optimizer, 1,
-                          tessera::input<tag::condition, tensor<float, C, Backend>>>;
+                          tessera::given_as<tag::condition, tensor<float, C, Backend>>>;
   };
   template <class Backend> struct object_of<Backend, void> {
     using type = training<Model, input<Backend>, Optimizer>;

@@ -28,8 +28,8 @@ TESSERA_INLINE inline void recurrent_finish(recurrent_memory<T> const& m, std::s
   auto const result = Cell::template forward<V>(sum, load(m.before + at));
   if (m.gates != nullptr) {
     auto* const gate = m.gates + row * Cell::gates * hidden + unit;
-    unrolled<Cell::gates>([&](auto g)
-                              TESSERA_INLINE { store(gate + g * hidden, result.gates[g]); });
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < Cell::gates; ++g) store(gate + g * hidden, result.gates[g]);
   }
   if (Cell::carries || m.beside != nullptr) store(m.beside + at, result.beside);
   store(m.y + at, result.h);
@@ -55,28 +55,28 @@ void recurrent_sums(recurrent_rows_memory<T> const& w, T const* x, T const* h, s
   constexpr auto count = Cell::sums.size();
   T sum[count][Units];
   auto const each = [&](auto const& f) TESSERA_INLINE {
-    unrolled<count>([&](auto g) TESSERA_INLINE {
-      unrolled<Units>([&](auto u) TESSERA_INLINE {
-        f(g, u, Cell::sums[decltype(g)::value].gate * w.hidden + unit + u);
-      });
-    });
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < count; ++g)
+#pragma GCC unroll 8
+      for (auto u = std::size_t{0}; u < Units; ++u)
+        f(g, u, Cell::sums[g].gate * w.hidden + unit + u);
   };
-  each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
-    sum[g][u] = w.bias_ih == nullptr
-                    ? T{0}
-                    : sum_of_biases(Cell::sums[decltype(g)::value], w.bias_ih[o], w.bias_hh[o]);
+  each([&](std::size_t g, std::size_t u, std::size_t o) TESSERA_INLINE {
+    sum[g][u] =
+        w.bias_ih == nullptr ? T{0} : sum_of_biases(Cell::sums[g], w.bias_ih[o], w.bias_hh[o]);
   });
   auto const add = [&]<class OfH>(OfH, T const* a, T const* weight, std::size_t depth)
                        TESSERA_INLINE {
                          for (auto k = std::size_t{0}; k < depth; ++k)
-                           each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
-                             if constexpr (takes<Cell, OfH::value>(decltype(g)::value))
+                           each([&](std::size_t g, std::size_t u, std::size_t o) TESSERA_INLINE {
+                             if (takes<Cell, OfH::value>(g))
                                sum[g][u] = lane::fma(a[k], weight[o * depth + k], sum[g][u]);
                            });
                        };
   add(std::false_type{}, x, w.weight_ih, w.in);
   add(std::true_type{}, h, w.weight_hh, w.recurrent);
-  each([&](auto g, auto u, std::size_t) TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
+  each([&](std::size_t g, std::size_t u, std::size_t)
+           TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
 }
 
 template <class Cell, class T>
@@ -94,7 +94,8 @@ void recurrent_step_rows(recurrent_memory<T> const& m, recurrent_rows_memory<T> 
         recurrent_sums<Cell, T, 3>(w, x, h, unit + u, sums + u);
       for (; u < lanes.count(); ++u) recurrent_sums<Cell, T, 1>(w, x, h, unit + u, sums + u);
       V sum[count];
-      unrolled<count>([&](auto g) TESSERA_INLINE { sum[g] = lane::load(sums + g * width); });
+#pragma GCC unroll 4
+      for (auto g = std::size_t{0}; g < count; ++g) sum[g] = lane::load(sums + g * width);
       recurrent_finish<Cell>(
           m, w.hidden, row, unit, sum,
           [&](T const* from) TESSERA_INLINE { return lanes.load(from); },
@@ -134,34 +135,34 @@ template <class Cell, class T, std::size_t Vectors, bool Partial>
       lane::store(to, v);
   };
   V sum[Vectors][sums];
-  unrolled<sums>([&](auto g) TESSERA_INLINE {
-    auto const s = Cell::sums[decltype(g)::value];
-    unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-      auto const at = s.gate * hidden + unit + v * width;
+#pragma GCC unroll 4
+  for (auto g = std::size_t{0}; g < sums; ++g)
+#pragma GCC unroll 8
+    for (auto v = std::size_t{0}; v < Vectors; ++v) {
+      auto const at = Cell::sums[g].gate * hidden + unit + v * width;
       sum[v][g] = w.bias_ih == nullptr
                       ? V(T{0})
-                      : sum_of_biases<V>(s, load(w.bias_ih + at), load(w.bias_hh + at));
-    });
-  });
-  auto const add = [&]<class OfH>(OfH, T const* a, T const* column,
-                                  std::size_t depth) TESSERA_INLINE {
-    for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
-      auto const value = V(a[k]);
-      unrolled<sums>([&](auto g) TESSERA_INLINE {
-        if constexpr (takes<Cell, OfH::value>(decltype(g)::value)) {
-          auto const* const rows = column + Cell::sums[decltype(g)::value].gate * hidden;
-          unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-            sum[v][g] = fma(value, load(rows + v * width), sum[v][g]);
-          });
-        }
-      });
+                      : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at), load(w.bias_hh + at));
     }
-  };
+  auto const add = [&]<class OfH>(OfH, T const* a, T const* column, std::size_t depth)
+                       TESSERA_INLINE {
+                         for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
+                           auto const value = V(a[k]);
+#pragma GCC unroll 4
+                           for (auto g = std::size_t{0}; g < sums; ++g) {
+                             if (not takes<Cell, OfH::value>(g)) continue;
+                             auto const* const rows = column + Cell::sums[g].gate * hidden;
+#pragma GCC unroll 8
+                             for (auto v = std::size_t{0}; v < Vectors; ++v)
+                               sum[v][g] = fma(value, load(rows + v * width), sum[v][g]);
+                           }
+                         }
+                       };
   add(std::false_type{}, m.x + row * in, w.weight_ih + unit, in);
   add(std::true_type{}, m.h + row * recurrent, w.weight_hh + unit, recurrent);
-  unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+#pragma GCC unroll 8
+  for (auto v = std::size_t{0}; v < Vectors; ++v)
     recurrent_finish<Cell>(m, hidden, row, unit + v * width, sum[v], load, store);
-  });
 }
 
 template <class Cell, class T>
