@@ -114,18 +114,13 @@ template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, reference> 
       for (auto u = std::size_t{0}; u < Units; ++u) {
         auto const at = r * hidden + j + u;
         T of_unit[sums] = {};
-#pragma GCC unroll 16
-        for (auto i = std::size_t{0}; i < sums; ++i) {
-          of_unit[i] = sum[i * Units + u];
-        }
-
+#pragma GCC unroll 4
+        for (auto i = std::size_t{0}; i < sums; ++i) of_unit[i] = sum[i * Units + u];
         auto const unit = Cell::template forward<T>(of_unit, before.data()[at]);
         if (gates.data() != nullptr) {
           auto* const gate = gates.data() + r * Cell::gates * hidden + j + u;
-#pragma GCC unroll 16
-          for (auto g = std::size_t{0}; g < Cell::gates; ++g) {
-            gate[g * hidden] = unit.gates[g];
-          }
+#pragma GCC unroll 4
+          for (auto g = std::size_t{0}; g < Cell::gates; ++g) gate[g * hidden] = unit.gates[g];
         }
         if (Cell::carries || beside.data() != nullptr) beside.data()[at] = unit.beside;
         y.data()[at] = unit.h;
@@ -151,21 +146,15 @@ template <class Cell> struct kernel<detail::recurrent_step_backward_fn<Cell>, re
         auto const at = r * hidden + j;
         auto* const gate = gates.data() + r * Cell::gates * hidden + j;
         T values[Cell::gates] = {};
-#pragma GCC unroll 16
-        for (auto g = std::size_t{0}; g < Cell::gates; ++g) {
-          values[g] = gate[g * hidden];
-        }
-
+#pragma GCC unroll 4
+        for (auto g = std::size_t{0}; g < Cell::gates; ++g) values[g] = gate[g * hidden];
         auto const arrives =
             detail::slope_of_h<T>(load, dy.data() == nullptr ? nullptr : dy.data() + at,
                                   dh.data() == nullptr ? nullptr : dh.data() + at);
         auto const slope = Cell::template backward<T>(values, beside.data()[at], before.data()[at],
                                                       arrives, d.data()[at]);
-#pragma GCC unroll 16
-        for (auto g = std::size_t{0}; g < Cell::gates; ++g) {
-          gate[g * hidden] = slope.gates[g];
-        }
-
+#pragma GCC unroll 4
+        for (auto g = std::size_t{0}; g < Cell::gates; ++g) gate[g * hidden] = slope.gates[g];
         if constexpr (not Cell::carries) beside.data()[at] = slope.beside;
         d.data()[at] = slope.before;
       }

@@ -55,29 +55,20 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
   constexpr auto sums = Cell::sums.size();
   constexpr auto distance = tile::panel<T> / sums;  // of two sums
   V sum[Rows][sums];
-#pragma GCC unroll 16
-  for (auto r = std::size_t{0}; r < Rows; ++r) {
-#pragma GCC unroll 16
-    for (auto g = std::size_t{0}; g < sums; ++g) {
-      sum[r][g] = lane::load(panel + g * distance);
-    }
-  }
-
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < sums; ++g) sum[r][g] = lane::load(panel + g * distance);
   auto const add = [&]<class OfH>(OfH, T const* a, std::size_t depth) TESSERA_INLINE {
     for (auto k = std::size_t{0}; k < depth; ++k) {
       panel += tile::panel<T>;
-      V weights[sums];
-#pragma GCC unroll 16
+#pragma GCC unroll 4
       for (auto g = std::size_t{0}; g < sums; ++g) {
-        if (takes<Cell, OfH::value>(g)) weights[g] = lane::load(panel + g * distance);
-      }
-#pragma GCC unroll 16
-      for (auto r = std::size_t{0}; r < Rows; ++r) {
-        auto const value = V(a[r * depth + k]);
-#pragma GCC unroll 16
-        for (auto g = std::size_t{0}; g < sums; ++g) {
-          if (takes<Cell, OfH::value>(g)) sum[r][g] = fma(value, weights[g], sum[r][g]);
-        }
+        if (not takes<Cell, OfH::value>(g)) continue;
+        auto const weights = lane::load(panel + g * distance);
+#pragma GCC unroll 8
+        for (auto r = std::size_t{0}; r < Rows; ++r)
+          sum[r][g] = fma(V(a[r * depth + k]), weights, sum[r][g]);
       }
     }
   };
@@ -96,10 +87,9 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
     else
       lane::store(to, v);
   };
-#pragma GCC unroll 16
-  for (auto r = std::size_t{0}; r < Rows; ++r) {
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r)
     recurrent_finish<Cell>(m, hidden, row + r, unit, sum[r], load, store);
-  }
 }
 
 /// Three rows of four sums fill 16 registers, six 32.
@@ -203,20 +193,16 @@ template <class Cell> struct kernel<detail::recurrent_step_backward_fn<Cell>, si
         auto const at = r * hidden + j;
         auto* const gate = gates + r * Cell::gates * hidden + j;
         V values[Cell::gates];
-#pragma GCC unroll 16
-        for (auto g = std::size_t{0}; g < Cell::gates; ++g) {
+#pragma GCC unroll 4
+        for (auto g = std::size_t{0}; g < Cell::gates; ++g)
           values[g] = lanes.load(gate + g * hidden);
-        }
-
         auto const arrives = detail::slope_of_h<T>(load, dy == nullptr ? nullptr : dy + at,
                                                    dh == nullptr ? nullptr : dh + at);
         auto const slope = Cell::template backward<V>(values, load(beside + at), load(before + at),
                                                       arrives, load(d + at));
-#pragma GCC unroll 16
-        for (auto g = std::size_t{0}; g < Cell::gates; ++g) {
+#pragma GCC unroll 4
+        for (auto g = std::size_t{0}; g < Cell::gates; ++g)
           lanes.store(gate + g * hidden, slope.gates[g]);
-        }
-
         if constexpr (not Cell::carries) lanes.store(beside + at, slope.beside);
         lanes.store(d + at, slope.before);
       });

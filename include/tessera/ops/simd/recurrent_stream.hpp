@@ -28,10 +28,8 @@ TESSERA_INLINE inline void recurrent_finish(recurrent_memory<T> const& m, std::s
   auto const result = Cell::template forward<V>(sum, load(m.before + at));
   if (m.gates != nullptr) {
     auto* const gate = m.gates + row * Cell::gates * hidden + unit;
-#pragma GCC unroll 16
-    for (auto g = std::size_t{0}; g < Cell::gates; ++g) {
-      store(gate + g * hidden, result.gates[g]);
-    }
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < Cell::gates; ++g) store(gate + g * hidden, result.gates[g]);
   }
   if (Cell::carries || m.beside != nullptr) store(m.beside + at, result.beside);
   store(m.y + at, result.h);
@@ -57,29 +55,28 @@ void recurrent_sums(recurrent_rows_memory<T> const& w, T const* x, T const* h, s
   constexpr auto count = Cell::sums.size();
   T sum[count][Units];
   auto const each = [&](auto const& f) TESSERA_INLINE {
-#pragma GCC unroll 16
-    for (auto g = std::size_t{0}; g < count; ++g) {
-#pragma GCC unroll 16
-      for (auto u = std::size_t{0}; u < Units; ++u) {
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < count; ++g)
+#pragma GCC unroll 8
+      for (auto u = std::size_t{0}; u < Units; ++u)
         f(g, u, Cell::sums[g].gate * w.hidden + unit + u);
-      }
-    }
   };
-  each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
+  each([&](std::size_t g, std::size_t u, std::size_t o) TESSERA_INLINE {
     sum[g][u] =
         w.bias_ih == nullptr ? T{0} : sum_of_biases(Cell::sums[g], w.bias_ih[o], w.bias_hh[o]);
   });
   auto const add = [&]<class OfH>(OfH, T const* a, T const* weight, std::size_t depth)
                        TESSERA_INLINE {
                          for (auto k = std::size_t{0}; k < depth; ++k)
-                           each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
+                           each([&](std::size_t g, std::size_t u, std::size_t o) TESSERA_INLINE {
                              if (takes<Cell, OfH::value>(g))
                                sum[g][u] = lane::fma(a[k], weight[o * depth + k], sum[g][u]);
                            });
                        };
   add(std::false_type{}, x, w.weight_ih, w.in);
   add(std::true_type{}, h, w.weight_hh, w.recurrent);
-  each([&](auto g, auto u, std::size_t) TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
+  each([&](std::size_t g, std::size_t u, std::size_t)
+           TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
 }
 
 template <class Cell, class T>
@@ -97,11 +94,8 @@ void recurrent_step_rows(recurrent_memory<T> const& m, recurrent_rows_memory<T> 
         recurrent_sums<Cell, T, 3>(w, x, h, unit + u, sums + u);
       for (; u < lanes.count(); ++u) recurrent_sums<Cell, T, 1>(w, x, h, unit + u, sums + u);
       V sum[count];
-#pragma GCC unroll 16
-      for (auto g = std::size_t{0}; g < count; ++g) {
-        sum[g] = lane::load(sums + g * width);
-      }
-
+#pragma GCC unroll 4
+      for (auto g = std::size_t{0}; g < count; ++g) sum[g] = lane::load(sums + g * width);
       recurrent_finish<Cell>(
           m, w.hidden, row, unit, sum,
           [&](T const* from) TESSERA_INLINE { return lanes.load(from); },
@@ -141,40 +135,34 @@ template <class Cell, class T, std::size_t Vectors, bool Partial>
       lane::store(to, v);
   };
   V sum[Vectors][sums];
-#pragma GCC unroll 16
-  for (auto g = std::size_t{0}; g < sums; ++g) {
-    auto const s = Cell::sums[g];
-#pragma GCC unroll 16
+#pragma GCC unroll 4
+  for (auto g = std::size_t{0}; g < sums; ++g)
+#pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v) {
-      auto const at = s.gate * hidden + unit + v * width;
+      auto const at = Cell::sums[g].gate * hidden + unit + v * width;
       sum[v][g] = w.bias_ih == nullptr
                       ? V(T{0})
-                      : sum_of_biases<V>(s, load(w.bias_ih + at), load(w.bias_hh + at));
+                      : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at), load(w.bias_hh + at));
     }
-  }
-
   auto const add = [&]<class OfH>(OfH, T const* a, T const* column, std::size_t depth)
                        TESSERA_INLINE {
                          for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
                            auto const value = V(a[k]);
-#pragma GCC unroll 16
+#pragma GCC unroll 4
                            for (auto g = std::size_t{0}; g < sums; ++g) {
-                             if (takes<Cell, OfH::value>(g)) {
-                               auto const* const rows = column + Cell::sums[g].gate * hidden;
-#pragma GCC unroll 16
-                               for (auto v = std::size_t{0}; v < Vectors; ++v) {
-                                 sum[v][g] = fma(value, load(rows + v * width), sum[v][g]);
-                               }
-                             }
+                             if (not takes<Cell, OfH::value>(g)) continue;
+                             auto const* const rows = column + Cell::sums[g].gate * hidden;
+#pragma GCC unroll 8
+                             for (auto v = std::size_t{0}; v < Vectors; ++v)
+                               sum[v][g] = fma(value, load(rows + v * width), sum[v][g]);
                            }
                          }
                        };
   add(std::false_type{}, m.x + row * in, w.weight_ih + unit, in);
   add(std::true_type{}, m.h + row * recurrent, w.weight_hh + unit, recurrent);
-#pragma GCC unroll 16
-  for (auto v = std::size_t{0}; v < Vectors; ++v) {
+#pragma GCC unroll 8
+  for (auto v = std::size_t{0}; v < Vectors; ++v)
     recurrent_finish<Cell>(m, hidden, row, unit + v * width, sum[v], load, store);
-  }
 }
 
 template <class Cell, class T>
