@@ -64,10 +64,8 @@ template <class Layer> struct recompute : as_layer<Layer> {
     auto& again = m.work;
     auto const y = view_of<kind_of<decltype(dy)>>{again.y.data(), dy.actual};
     if constexpr (m.has_state) copy_on<backend_of<decltype(x)>>(again.state, m.kept);
-    auto& forward_work =
-        detail::placed<0, scratch_of<inner, X, Call>, mode::training>(again.work, placement<1>{});
-    auto& backward_work =
-        detail::placed<0, slopes_of<inner, X, Call>, mode::training>(again.work, placement<1>{});
+    auto& forward_work = detail::placed<0, scratch_of<inner, X, Call>>(again.work.memory, 0);
+    auto& backward_work = detail::placed<0, slopes_of<inner, X, Call>>(again.work.memory, 0);
     inner::forward(p, x, y, lend(m, again.state, again.kept, forward_work, again.unseen));
     inner::backward(p, x, as_const(y), dy, dx, gradient,
                     lend(m, again.state, again.kept, backward_work, again.unseen));
