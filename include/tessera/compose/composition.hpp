@@ -98,14 +98,18 @@ template <class Self, class P, class M> struct children {
   P const& p;
   M const& m;
 
+  /// The numbers of value K between the children.
+  template <std::size_t K> [[nodiscard]] constexpr auto memory() const {
+    using V = typename layout::template value<K>;
+    if constexpr (layout::template keeps<K>)
+      return detail::part_as<layout::count + K, V>(&m.kept).data();
+    else
+      return piece<layout::values_at + K, V>().data();
+  }
   /// Value K between the children, with its actual extents.
   template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
   [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
-    using V = typename layout::template value<K>;
-    if constexpr (layout::template keeps<K>)
-      return view_of<V>{detail::part_as<layout::count + K, V>(&m.kept).data(), actual};
-    else
-      return view_of<V>{piece<layout::values_at + K, V>().data(), actual};
+    return view_of<typename layout::template value<K>>{memory<K>(), actual};
   }
   template <std::size_t I> constexpr void forward(auto x, auto y) const {
     forward<I>(x, y, context<I>());
@@ -162,6 +166,7 @@ template <class Self, class P, class G, class M>
 struct children_back : private children<Self, P, M> {
   using base = children<Self, P, M>;
   using typename base::Call;
+  using typename base::X;
   using layout = typename base::layout;
   using base::m;
   using base::p;
@@ -171,20 +176,26 @@ struct children_back : private children<Self, P, M> {
       : base{parameters, lent}, gradient{slopes} {}
   using base::context;
 
-  /// Value K as the forward pass kept it; without memory where it did not.
-  template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
-  [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
+  /// The numbers of value K as the forward pass kept it; no memory where it did not.
+  template <std::size_t K> [[nodiscard]] constexpr auto memory() const {
     using V = typename layout::template value<K>;
     if constexpr (layout::template keeps<K>)
-      return const_view_of<V>{detail::part_as<layout::count + K, V>(&m.kept).data(), actual};
+      return std::as_const(detail::part_as<layout::count + K, V>(&m.kept)).data();
     else
-      return const_view_of<V>{nullptr, actual};
+      return static_cast<model_scalar<X> const*>(nullptr);
+  }
+  template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
+  [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
+    return const_view_of<typename layout::template value<K>>{memory<K>(), actual};
+  }
+  /// The numbers of slope K.
+  template <std::size_t K> [[nodiscard]] auto slope_memory() const {
+    constexpr auto offset = layout::backward_plan.offset[layout::slopes_start + K];
+    return detail::lent_at<typename layout::template slope<K>>(m.work.memory + offset).data();
   }
   template <std::size_t K, class S = shape_of<typename layout::template slope<K>>>
   [[nodiscard]] constexpr auto slope(actual_extents<S> actual = {}) const {
-    using D = typename layout::template slope<K>;
-    constexpr auto offset = layout::backward_plan.offset[layout::slopes_start + K];
-    return view_of<D>{detail::lent_at<D>(m.work.memory + offset).data(), actual};
+    return view_of<typename layout::template slope<K>>{slope_memory<K>(), actual};
   }
   template <std::size_t I> constexpr void backward(auto x, auto y, auto dy, auto dx) const {
     backward<I>(x, y, dy, dx, base::template context<I>());

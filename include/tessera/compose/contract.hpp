@@ -198,7 +198,9 @@ using output_of = tensor<model_scalar<X>, output_shape<L, shape_of<X>>, backend_
 /// The actual extents of the output of a layer.
 template <class L, class S>
 [[nodiscard]] constexpr auto output_extents(actual_extents<S> const& actual) {
-  if constexpr (requires { L::output_extents(actual); })
+  if constexpr (fixed_shape<output_shape<L, S>>)
+    return actual_extents<output_shape<L, S>>{};
+  else if constexpr (requires { L::output_extents(actual); })
     return L::output_extents(actual);
   else
     return actual.template as<output_shape<L, S>>();

@@ -97,15 +97,10 @@ template <std::size_t I, class Whole>
   return whole.template get<I>();
 }
 
-/// f.operator()<I>() for I = 0 .. N - 1; or from the last one down.
+/// f.operator()<I>() for I = 0 .. N - 1.
 template <std::size_t N> constexpr void for_each_index(auto&& f) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (f.template operator()<I>(), ...);
-  }(std::make_index_sequence<N>{});
-}
-template <std::size_t N> constexpr void for_each_index_down(auto&& f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (f.template operator()<N - 1 - I>(), ...);
   }(std::make_index_sequence<N>{});
 }
 

@@ -27,14 +27,13 @@ template <class Layer> struct recompute : as_layer<Layer> {
     return find_mismatch<inner, X, Call>();
   }
   template <class X, class Call>
-  using kept =
-      std::conditional_t<Call::training, state_of<inner, X, Call>, kept_of<inner, X, Call>>;
+  using kept = either<Call::training, state_of<inner, X, Call>, kept_of<inner, X, Call>>;
   template <class X, class Call> struct both {
     [[no_unique_address]] kept_of<inner, X, Call> kept;
     [[no_unique_address]] scratch_of<inner, X, Call> layer;
   };
   template <class X, class Call>
-  using scratch = std::conditional_t<Call::training, both<X, Call>, scratch_of<inner, X, Call>>;
+  using scratch = either<Call::training, both<X, Call>, scratch_of<inner, X, Call>>;
   template <class X, class Call> struct slopes {
     using forward_work = scratch_of<inner, X, Call>;
     using backward_work = slopes_of<inner, X, Call>;
