@@ -148,8 +148,10 @@ struct context<Stream, given_as<Tag, E>...> : Stream, detail::entry<Tag, E>... {
   template <class T> [[nodiscard]] constexpr auto value() const { return entry_of<T>().value; }
   template <class T> [[nodiscard]] constexpr auto slope() const { return entry_of<T>().slope; }
   [[nodiscard]] constexpr auto stream() const -> Stream const& { return *this; }
-  /// The same inputs, the stream told which layer of a composition it is for.
-  [[nodiscard]] constexpr auto inside(std::size_t index) const -> context {
+  /// The same inputs, the stream told which layer of a composition it is for, where those have
+  /// places.
+  [[nodiscard]] constexpr auto inside(std::size_t index, bool has_places = true) const -> context {
+    if (not has_places) return *this;
     return {Stream::stream_inside(index), static_cast<detail::entry<Tag, E> const&>(*this)...};
   }
   /// The inputs that Call has, from here or from `more`.

@@ -6,8 +6,6 @@
 #include <tessera/compose/traced.hpp>
 #include <tessera/core/name.hpp>
 
-#include <tuple>
-
 namespace tessera {
 
 /// A value or a slope between children: alive from child First to child Last. Kept: in training it
@@ -55,30 +53,41 @@ struct layout_of<Self, X, Call, std::index_sequence<I...>, type_list<V...>, type
       {piece{bytes_of<slopes_at<I>>, last - I, last - I}...,
        piece{D::bytes, last - D::last, last - D::first}...}});
 
-  using kept = pack<kept_at<I>..., std::conditional_t<V::kept, typename V::type, nothing>...>;
+  using kept = pack<kept_at<I>..., either<V::kept, typename V::type, nothing>...>;
   using state = pack<state_of<child<I>, input<I>, call<I>>...>;
   using separate = pack<scratch_at<I>..., kept_at<I>..., typename V::type...>;
 };
 
-/// Part I of a whole as a U; an empty U is some object without memory.
-template <std::size_t I, class U> [[nodiscard]] constexpr auto part_as(auto& whole) -> U& {
-  if constexpr (std::is_empty_v<U>)
-    return empty_object<std::remove_const_t<U>>;
-  else
-    return whole.template get<I>();
+/// The parameters of a composition itself.
+template <class Own> struct own_part {
+  [[no_unique_address]] Own mine;
+};
+/// The parts of a struct that visits itself, as a list without a tuple.
+template <class... P> struct listed {
+  char no_memory;
+};
+
+/// Piece I of work memory: of separate pieces by its index, of an arena by its plan.
+template <std::size_t I, class U>
+  requires(is_empty<U>)
+[[nodiscard]] constexpr auto placed(void const*, std::size_t) -> U& {
+  return empty_object<U>;
 }
-/// Piece I of work memory: of an arena by its plan, of separate pieces by its index.
-template <std::size_t I, class U, mode Mode>
-[[nodiscard]] constexpr auto placed(auto& work, auto const& plan) -> U& {
-  if constexpr (std::is_empty_v<U>)
-    return empty_object<U>;
-  else if constexpr (Mode == mode::by_value)
-    return work.template get<I>();
-  else
-    return work.template at<U>(plan.offset[I]);
+template <std::size_t I, class U>
+  requires(not is_empty<U>)
+[[nodiscard]] constexpr auto placed(indexed<I, U>* separate, std::size_t) -> U& {
+  return separate->value;
+}
+template <std::size_t I, class U>
+  requires(not is_empty<U>)
+[[nodiscard]] constexpr auto placed(std::byte* memory, std::size_t offset) -> U& {
+  return lent_at<U>(memory + offset);
 }
 
 }  // namespace detail
+
+template <class... P>
+inline constexpr std::size_t tuple_length<detail::listed<P...>> = sizeof...(P);
 
 /// What a composition sees of its children in a forward pass.
 template <class Self, class P, class M> struct children {
@@ -89,22 +98,23 @@ template <class Self, class P, class M> struct children {
   P const& p;
   M const& m;
 
+  /// The numbers of value K between the children.
+  template <std::size_t K> [[nodiscard]] constexpr auto numbers() const {
+    using V = typename layout::template value<K>;
+    if constexpr (layout::template keeps<K>)
+      return detail::part_as<layout::count + K, V>(&m.kept).data();
+    else
+      return piece<layout::values_at + K, V>().data();
+  }
   /// Value K between the children, with its actual extents.
   template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
   [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
-    using V = typename layout::template value<K>;
-    if constexpr (layout::template keeps<K>)
-      return view_of<V>{detail::part_as<layout::count + K, V>(m.kept).data(), actual};
-    else
-      return view_of<V>{
-          detail::placed<layout::values_at + K, V, Call::purpose>(m.work, layout::forward_plan)
-              .data(),
-          actual};
+    return view_of<typename layout::template value<K>>{numbers<K>(), actual};
   }
   /// What is no tensor and lives between the children: memory of the composition itself.
   template <std::size_t K> [[nodiscard]] constexpr auto memory() const -> auto& {
     using V = typename layout::template value<K>;
-    return detail::placed<layout::values_at + K, V, Call::purpose>(m.work, layout::forward_plan);
+    return piece<layout::values_at + K, V>();
   }
   template <std::size_t I> constexpr void forward(auto x, auto y) const {
     forward<I>(x, y, context<I>());
@@ -112,18 +122,13 @@ template <class Self, class P, class M> struct children {
   /// With inputs that others made.
   template <std::size_t I> constexpr void forward(auto x, auto y, auto const& given) const {
     using scratch = typename layout::template scratch_at<I>;
-    auto& work = detail::placed<I, scratch, Call::purpose>(m.work, layout::forward_plan);
-    forward_or_step<child<I>>(p.template get<I>(), x, y, lend<I>(work, kept<I>(), given));
+    forward_or_step<child<I>>(p.template get<I>(), x, y,
+                              lend<I>(piece<I, scratch>(), kept<I>(), given));
   }
   /// The context of child I, with the inputs that `more` adds to those of the call.
   template <std::size_t I> [[nodiscard]] constexpr auto context(auto const&... more) const {
     using inner_call = typename layout::template call<I>;
-    auto const inside = [&] {
-      if constexpr (Self::counts_places)
-        return m.context.inside(I);
-      else
-        return m.context;
-    }();
+    auto const inside = m.context.inside(I, Self::counts_places);
     if constexpr (std::same_as<typename detail::plain_context_of<Call>::type,
                                typename detail::plain_context_of<inner_call>::type> &&
                   sizeof...(more) == 0)
@@ -133,12 +138,18 @@ template <class Self, class P, class M> struct children {
   }
 
  protected:
+  template <std::size_t I, class U> [[nodiscard]] constexpr auto piece() const -> U& {
+    if constexpr (Call::purpose == mode::by_value)
+      return detail::placed<I, U>(&m.work, 0);
+    else
+      return detail::placed<I, U>(m.work.memory, layout::forward_plan.offset[I]);
+  }
   template <std::size_t I> [[nodiscard]] constexpr auto kept() const -> auto& {
     using K = typename layout::template kept_at<I>;
     if constexpr (Call::training)
-      return detail::part_as<I, K>(m.kept);
+      return detail::part_as<I, K>(&m.kept);
     else
-      return detail::placed<layout::count + I, K, Call::purpose>(m.work, layout::forward_plan);
+      return piece<layout::count + I, K>();
   }
   template <std::size_t I, class Work, class Kept, class Context>
   [[nodiscard]] constexpr auto lend(Work& work, Kept& kept, Context const& given) const {
@@ -146,11 +157,11 @@ template <class Self, class P, class M> struct children {
     using C = typename layout::template call<I>;
     using storage = storage_of<in>;
     return loan<child<I>, in, C, Work, Context>{
-        detail::part_as<I, state_of<child<I>, in, C>>(m.state),
+        detail::part_as<I, state_of<child<I>, in, C>>(&m.state),
         kept,
         work,
-        detail::part_as<I, statistics_of<child<I>, storage> const>(m.statistics),
-        detail::part_as<I, observed_by<child<I>, in, C>>(m.observed),
+        detail::part_as<I, statistics_of<child<I>, storage>>(&m.statistics),
+        detail::part_as<I, observed_by<child<I>, in, C>>(&m.observed),
         given};
   }
 };
@@ -160,6 +171,7 @@ template <class Self, class P, class G, class M>
 struct children_back : private children<Self, P, M> {
   using base = children<Self, P, M>;
   using typename base::Call;
+  using typename base::X;
   using layout = typename base::layout;
   using base::m;
   using base::p;
@@ -169,20 +181,26 @@ struct children_back : private children<Self, P, M> {
       : base{parameters, lent}, gradient{slopes} {}
   using base::context;
 
-  /// Value K as the forward pass kept it; without memory where it did not.
-  template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
-  [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
+  /// The numbers of value K as the forward pass kept it; no memory where it did not.
+  template <std::size_t K> [[nodiscard]] constexpr auto numbers() const {
     using V = typename layout::template value<K>;
     if constexpr (layout::template keeps<K>)
-      return as_const(base::template value<K>(actual));
+      return std::as_const(detail::part_as<layout::count + K, V>(&m.kept)).data();
     else
-      return const_view_of<V>{nullptr, actual};
+      return static_cast<model_scalar<X> const*>(nullptr);
+  }
+  template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
+  [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
+    return const_view_of<typename layout::template value<K>>{numbers<K>(), actual};
+  }
+  /// The numbers of slope K.
+  template <std::size_t K> [[nodiscard]] auto slope_memory() const {
+    constexpr auto offset = layout::backward_plan.offset[layout::slopes_start + K];
+    return detail::lent_at<typename layout::template slope<K>>(m.work.memory + offset).data();
   }
   template <std::size_t K, class S = shape_of<typename layout::template slope<K>>>
   [[nodiscard]] constexpr auto slope(actual_extents<S> actual = {}) const {
-    using D = typename layout::template slope<K>;
-    constexpr auto offset = layout::backward_plan.offset[layout::slopes_start + K];
-    return view_of<D>{m.work.template at<D>(offset).data(), actual};
+    return view_of<typename layout::template slope<K>>{slope_memory<K>(), actual};
   }
   template <std::size_t I> constexpr void backward(auto x, auto y, auto dy, auto dx) const {
     backward<I>(x, y, dy, dx, base::template context<I>());
@@ -192,9 +210,9 @@ struct children_back : private children<Self, P, M> {
     using L = typename layout::template child<I>;
     using slopes = typename layout::template slopes_at<I>;
     using K = typename layout::template kept_at<I>;
-    auto& work = detail::placed<I, slopes, Call::purpose>(m.work, layout::backward_plan);
+    auto& work = detail::placed<I, slopes>(m.work.memory, layout::backward_plan.offset[I]);
     L::backward(p.template get<I>(), x, y, as_const(dy), dx, gradient.template get<I>(),
-                base::template lend<I>(work, detail::part_as<I, K>(m.kept), given));
+                base::template lend<I>(work, detail::part_as<I, K>(&m.kept), given));
   }
   /// Adds to dx what child I, that may only write, leaves in slope K.
   template <std::size_t I, std::size_t K>
@@ -218,7 +236,7 @@ struct children_back : private children<Self, P, M> {
 /// and their names, state, memory, facts, initialization, statistics, the walk.
 template <class Self, class... Children> struct composition {
   static constexpr std::size_t count = sizeof...(Children);
-  template <std::size_t I> using child = as_layer<std::tuple_element_t<I, std::tuple<Children...>>>;
+  template <std::size_t I> using child = as_layer<detail::nth<I, Children...>>;
 
   // -- defaults
   template <class S> using expected_shape = S;
@@ -239,7 +257,7 @@ template <class Self, class... Children> struct composition {
   // -- derived
   template <std::size_t I> [[nodiscard]] static constexpr auto child_name() -> name {
     if constexpr (Self::counts_places)
-      return name_inside<std::tuple_element_t<I, std::tuple<Children...>>>(I);
+      return name_inside<detail::nth<I, Children...>>(I);
     else
       return {};
   }
@@ -256,35 +274,20 @@ template <class Self, class... Children> struct composition {
       .slopes = true,
       .statistics = (about_of<as_layer<Children>>.statistics || ...)};
 
-  template <class Storage> struct parameters {
+  template <class Storage>
+  struct parameters : detail::own_part<typename Self::template own<Storage>>,
+                      pack<parameters_of<as_layer<Children>, Storage>...> {
     using own_type = typename Self::template own<Storage>;
-    using parts = hana::basic_tuple<own_type, parameters_of<as_layer<Children>, Storage>...>;
-    [[no_unique_address]] own_type mine;
-    [[no_unique_address]] pack<parameters_of<as_layer<Children>, Storage>...> inner;
-
-    template <std::size_t I> [[nodiscard]] constexpr auto get() -> auto& {
-      return inner.template get<I>();
-    }
-    template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
-      return inner.template get<I>();
-    }
+    using parts = detail::listed<own_type, parameters_of<as_layer<Children>, Storage>...>;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
-      if constexpr (not std::is_empty_v<own_type>) f(name{}, p.mine...);
+      if constexpr (not is_empty<own_type>) f(name{}, p.mine...);
       for_each_index<count>([&]<std::size_t I>() {
         f(composition::template child_name<I>(), p.template get<I>()...);
       });
     }
   };
-  template <class Storage> struct statistics {
-    using parts = hana::basic_tuple<statistics_of<as_layer<Children>, Storage>...>;
-    [[no_unique_address]] pack<statistics_of<as_layer<Children>, Storage>...> inner;
-
-    template <std::size_t I> [[nodiscard]] constexpr auto get() -> auto& {
-      return inner.template get<I>();
-    }
-    template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
-      return inner.template get<I>();
-    }
+  template <class Storage> struct statistics : pack<statistics_of<as_layer<Children>, Storage>...> {
+    using parts = detail::listed<statistics_of<as_layer<Children>, Storage>...>;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       for_each_index<count>([&]<std::size_t I>() {
         f(composition::template child_name<I>(), p.template get<I>()...);
@@ -294,12 +297,11 @@ template <class Self, class... Children> struct composition {
   template <class Storage> using observed = pack<observed_of<as_layer<Children>, Storage>...>;
   template <class X, class Call> using state = typename detail::layout<Self, X, Call>::state;
   template <class X, class Call>
-  using kept =
-      std::conditional_t<Call::training, typename detail::layout<Self, X, Call>::kept, nothing>;
+  using kept = either<Call::training, typename detail::layout<Self, X, Call>::kept, nothing>;
   template <class X, class Call>
-  using scratch = std::conditional_t<Call::purpose == mode::by_value,
-                                     typename detail::layout<Self, X, Call>::separate,
-                                     arena<detail::layout<Self, X, Call>::forward_plan.bytes>>;
+  using scratch =
+      either<Call::purpose == mode::by_value, typename detail::layout<Self, X, Call>::separate,
+             arena<detail::layout<Self, X, Call>::forward_plan.bytes>>;
   template <class X, class Call>
   using slopes = arena<detail::layout<Self, X, Call>::backward_plan.bytes>;
 
@@ -308,44 +310,40 @@ template <class Self, class... Children> struct composition {
     if constexpr (I == count) {
       return Self::template rule<X, Call>();
     } else {
-      using found = decltype(mismatch_inside<I, child<I>, typename Self::template input<X, Call, I>,
-                                             typename Self::template call_inside<X, Call, I>>());
-      if constexpr (std::same_as<found, detail::no_finding>)
+      using found = verdict<child<I>, typename Self::template input<X, Call, I>,
+                            typename Self::template call_inside<X, Call, I>>;
+      if constexpr (std::same_as<found, error::none>)
         return find<X, Call, I + 1>();
       else
-        return found{};
+        return std::type_identity<typename found::template inside<I>>{};
     }
   }
   /// f.operator()<I, Child, Input, Call>(path) for every child.
   template <class X, class Call> static constexpr void for_each_child(auto&& f) {
     for_each_index<count>([&]<std::size_t I>() {
-      f.template operator()<I, std::tuple_element_t<I, std::tuple<Children...>>,
-                            typename Self::template input<X, Call, I>,
-                            typename Self::template call_inside<X, Call, I>>(child_name<I>());
+      f.template
+      operator()<I, detail::nth<I, Children...>, typename Self::template input<X, Call, I>,
+                 typename Self::template call_inside<X, Call, I>>(child_name<I>());
     });
   }
 
-  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    using P = std::remove_cvref_t<decltype(p)>;
-    Self::run(children<Self, P, decltype(m)>{p, m}, x, y);
+  template <class P, class M> static constexpr void forward(P const& p, auto x, auto y, M m) {
+    Self::run(children<Self, P, M>{p, m}, x, y);
   }
   static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
-  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
-                                 auto m) {
-    using P = std::remove_cvref_t<decltype(p)>;
-    using G = std::remove_reference_t<decltype(gradient)>;
-    Self::run_back(children_back<Self, P, G, decltype(m)>{p, gradient, m}, x, y, dy, dx);
+  template <class P, class G, class M>
+  static constexpr void backward(P const& p, auto x, auto y, auto dy, auto dx, G& gradient, M m) {
+    Self::run_back(children_back<Self, P, G, M>{p, gradient, m}, x, y, dy, dx);
   }
-  static constexpr void initialize(auto& p, auto& s, auto& generator) {
+  template <class S> static constexpr void initialize(auto& p, S& s, auto& generator) {
     if constexpr (requires { Self::initialize_own(p.mine, generator); })
       Self::initialize_own(p.mine, generator);
-    for_each_index<count>([&]<std::size_t I>() {
-      using S = std::remove_cvref_t<decltype(s)>;
-      if constexpr (std::is_empty_v<S>)
-        initialize_layer<child<I>>(p.template get<I>(), generator);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      if constexpr (is_empty<S>)
+        (initialize_layer<child<I>>(p.template get<I>(), s, generator), ...);
       else
-        initialize_layer<child<I>>(p.template get<I>(), s.template get<I>(), generator);
-    });
+        (initialize_layer<child<I>>(p.template get<I>(), s.template get<I>(), generator), ...);
+    }(std::make_index_sequence<count>{});
   }
   static constexpr void initialize(auto& p, auto& generator) {
     auto none = nothing{};

@@ -58,7 +58,7 @@ template <class L> inline constexpr bool streams = about_of<L>.streams || about_
 
 /// The scalar of a model whose input is X: that of X, or float where X holds whole numbers.
 template <class X>
-using model_scalar = std::conditional_t<std::is_integral_v<scalar_of<X>>, float, scalar_of<X>>;
+using model_scalar = either<std::is_integral_v<scalar_of<X>>, float, scalar_of<X>>;
 template <class X> using storage_of = owned<model_scalar<X>, backend_of<X>>;
 template <class L, class Storage> using parameters_of = typename L::template parameters<Storage>;
 
@@ -66,83 +66,64 @@ template <class L, class Storage> using parameters_of = typename L::template par
 /// pass.
 template <class L>
 inline constexpr bool reads_parameters_first =
-    about_of<L>.reads_parameters_first || std::is_empty_v<parameters_of<L, owned<float>>>;
+    about_of<L>.reads_parameters_first || is_empty<parameters_of<L, owned<float>>>;
 
 // -- the roles that a layer has -------------------------------------------------------------------
 namespace detail {
 
-template <class Role> using found_role = std::type_identity<Role>;
+// Declared, and never called: the first of them that L has.
+template <class L, class X, class Call> auto kept_in(int) -> typename L::template kept<X, Call>;
+template <class L, class X, class Call> auto kept_in(long) -> typename L::template kept<X>;
+template <class L, class X, class Call> auto kept_in(...) -> nothing;
 
-template <class L, class X, class Call> [[nodiscard]] constexpr auto kept_in() {
-  if constexpr (requires { typename L::template kept<X, Call>; })
-    return found_role<typename L::template kept<X, Call>>{};
-  else if constexpr (requires { typename L::template kept<X>; })
-    return found_role<typename L::template kept<X>>{};
-  else
-    return found_role<nothing>{};
-}
-template <class L, class X, class Call> [[nodiscard]] constexpr auto scratch_in() {
-  if constexpr (requires { typename L::template scratch<X, Call>; })
-    return found_role<typename L::template scratch<X, Call>>{};
-  else if constexpr (requires { typename L::template scratch<X>; })
-    return found_role<typename L::template scratch<X>>{};
-  else
-    return found_role<nothing>{};
-}
-template <class L, class X, class Call> [[nodiscard]] constexpr auto slopes_in() {
-  if constexpr (not Call::training)
-    return found_role<nothing>{};
-  else if constexpr (requires { typename L::template slopes<X, Call>; })
-    return found_role<typename L::template slopes<X, Call>>{};
-  else if constexpr (requires { typename L::template slopes<X>; })
-    return found_role<typename L::template slopes<X>>{};
-  else
-    return found_role<nothing>{};
-}
-template <class L, class X, class Call> [[nodiscard]] constexpr auto state_in() {
-  if constexpr (not about_of<L>.state || not Call::carries)
-    return found_role<nothing>{};
-  else if constexpr (requires { typename L::template state<X, Call>; })
-    return found_role<typename L::template state<X, Call>>{};
-  else if constexpr (Call::purpose == mode::streaming)
-    return found_role<typename L::template state<X>>{};
-  else
-    return found_role<typename L::template state<sample_of<X>>>{};
-}
-template <class L, class Storage> [[nodiscard]] constexpr auto statistics_in() {
-  if constexpr (requires { typename L::template statistics<Storage>; })
-    return found_role<typename L::template statistics<Storage>>{};
-  else
-    return found_role<nothing>{};
-}
-template <class L, class Storage> [[nodiscard]] constexpr auto observed_in() {
-  if constexpr (requires { typename L::template observed<Storage>; })
-    return found_role<typename L::template observed<Storage>>{};
-  else
-    return found_role<nothing>{};
-}
-template <class L> [[nodiscard]] constexpr auto needs_of() {
-  if constexpr (requires { typename L::needs; })
-    return typename L::needs{};
-  else
-    return type_list<>{};
-}
+template <class L, class X, class Call>
+auto scratch_in(int) -> typename L::template scratch<X, Call>;
+template <class L, class X, class Call> auto scratch_in(long) -> typename L::template scratch<X>;
+template <class L, class X, class Call> auto scratch_in(...) -> nothing;
+
+template <class L, class X, class Call>
+  requires(Call::training)
+auto slopes_in(int) -> typename L::template slopes<X, Call>;
+template <class L, class X, class Call>
+  requires(Call::training)
+auto slopes_in(long) -> typename L::template slopes<X>;
+template <class L, class X, class Call> auto slopes_in(...) -> nothing;
+
+template <class L, class Call>
+concept carries_state = about_of<L>.state && Call::carries;
+template <class L, class X, class Call>
+  requires carries_state<L, Call>
+auto state_in(int) -> typename L::template state<X, Call>;
+template <class L, class X, class Call>
+  requires(carries_state<L, Call> && Call::purpose == mode::streaming)
+auto state_in(long) -> typename L::template state<X>;
+template <class L, class X, class Call>
+  requires(carries_state<L, Call> && Call::purpose != mode::streaming)
+auto state_in(long) -> typename L::template state<sample_of<X>>;
+template <class L, class X, class Call> auto state_in(...) -> nothing;
+
+template <class L, class Storage>
+auto statistics_in(int) -> typename L::template statistics<Storage>;
+template <class L, class Storage> auto statistics_in(...) -> nothing;
+
+template <class L, class Storage> auto observed_in(int) -> typename L::template observed<Storage>;
+template <class L, class Storage> auto observed_in(...) -> nothing;
+
+template <class L> auto needs_of(int) -> typename L::needs;
+template <class L> auto needs_of(...) -> type_list<>;
 
 }  // namespace detail
 
+template <class L, class X, class Call> using kept_of = decltype(detail::kept_in<L, X, Call>(0));
 template <class L, class X, class Call>
-using kept_of = typename decltype(detail::kept_in<L, X, Call>())::type;
+using scratch_of = decltype(detail::scratch_in<L, X, Call>(0));
 template <class L, class X, class Call>
-using scratch_of = typename decltype(detail::scratch_in<L, X, Call>())::type;
-template <class L, class X, class Call>
-using slopes_of = typename decltype(detail::slopes_in<L, X, Call>())::type;
+using slopes_of = decltype(detail::slopes_in<L, X, Call>(0));
 /// The state that a call with input X reads and leaves: keyed by one sample.
-template <class L, class X, class Call>
-using state_of = typename decltype(detail::state_in<L, X, Call>())::type;
+template <class L, class X, class Call> using state_of = decltype(detail::state_in<L, X, Call>(0));
 template <class L, class Storage>
-using statistics_of = typename decltype(detail::statistics_in<L, Storage>())::type;
-template <class L, class Storage>
-using observed_of = typename decltype(detail::observed_in<L, Storage>())::type;
+using statistics_of = decltype(detail::statistics_in<L, Storage>(0));
+template <class L, class Storage> using observed_of = decltype(detail::observed_in<L, Storage>(0));
 /// What a call leaves there: nothing where it does not learn.
 template <class L, class X, class Call>
 using observed_by = std::conditional_t<Call::learns, observed_of<L, storage_of<X>>, nothing>;
@@ -152,18 +133,15 @@ namespace detail {
 /// What a kernel packs for a whole call; a step, and a call by value, take the weights as they are.
 template <class Call, class Packed>
 using packed_in =
-    std::conditional_t<Call::purpose == mode::inference || Call::purpose == mode::training, Packed,
-                       nothing>;
+    either<Call::purpose == mode::inference || Call::purpose == mode::training, Packed, nothing>;
 /// A member that only some options have; the tag keeps two empty ones apart.
 template <int Tag> struct no_member {};
-template <bool Wanted, class U, int Tag = 0>
-using member_if = std::conditional_t<Wanted, U, no_member<Tag>>;
+template <bool Wanted, class U, int Tag = 0> using member_if = either<Wanted, U, no_member<Tag>>;
 
 /// A member of an object, or nothing where it is empty; and the member as the U that it stands for.
-template <class U, int Tag>
-using stored = std::conditional_t<std::is_empty_v<U>, no_member<Tag>, U>;
+template <class U, int Tag> using stored = either<is_empty<U>, no_member<Tag>, U>;
 template <class U> [[nodiscard]] constexpr auto stored_as(auto& member) -> U& {
-  if constexpr (std::is_empty_v<U>)
+  if constexpr (is_empty<U>)
     return empty_object<U>;
   else
     return member;
@@ -191,7 +169,7 @@ template <class L, class X, class Call, class Work, class Context> struct loan {
   static constexpr auto purpose = Call::purpose;
   static constexpr bool training = Call::training;
   static constexpr bool learns = Call::learns;
-  static constexpr bool has_state = not std::is_empty_v<state_of<L, X, Call>>;
+  static constexpr bool has_state = not is_empty<state_of<L, X, Call>>;
   template <class Tag> static constexpr bool gives = tessera::gives<Call, Tag>;
 
   state_of<L, X, Call>& state;
@@ -212,23 +190,20 @@ template <class L, class X, class Call, class Work, class Context> struct loan {
 
 // -- shape rules ----------------------------------------------------------------------------------
 namespace detail {
-template <class L, class S> [[nodiscard]] constexpr auto output_shape_in() {
-  if constexpr (requires { typename L::template output_shape<S>; })
-    return std::type_identity<typename L::template output_shape<S>>{};
-  else
-    return std::type_identity<S>{};
-}
+template <class L, class S> auto output_shape_in(int) -> typename L::template output_shape<S>;
+template <class L, class S> auto output_shape_in(...) -> S;
 }  // namespace detail
 
-template <class L, class S>
-using output_shape = typename decltype(detail::output_shape_in<L, S>())::type;
+template <class L, class S> using output_shape = decltype(detail::output_shape_in<L, S>(0));
 template <class L, class X>
 using output_of = tensor<model_scalar<X>, output_shape<L, shape_of<X>>, backend_of<X>>;
 
 /// The actual extents of the output of a layer.
 template <class L, class S>
 [[nodiscard]] constexpr auto output_extents(actual_extents<S> const& actual) {
-  if constexpr (requires { L::output_extents(actual); })
+  if constexpr (fixed_shape<output_shape<L, S>>)
+    return actual_extents<output_shape<L, S>>{};
+  else if constexpr (requires { L::output_extents(actual); })
     return L::output_extents(actual);
   else
     return actual.template as<output_shape<L, S>>();

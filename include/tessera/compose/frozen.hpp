@@ -25,7 +25,7 @@ template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
     [[no_unique_address]] statistics_of<inner, Storage> moving;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       f(name{}, p.fixed...);
-      if constexpr (not std::is_empty_v<statistics_of<inner, Storage>>) f(name{}, p.moving...);
+      if constexpr (not is_empty<statistics_of<inner, Storage>>) f(name{}, p.moving...);
     }
   };
 

@@ -56,23 +56,22 @@ using no_finding = std::type_identity<error::none>;
 template <class L, class What>
 using breach_of = std::type_identity<error::breach<error::at_position<>, error::in<L>, What>>;
 
+template <class Role> inline constexpr bool names = not std::same_as<Role, nothing>;
+
 /// The first role that is named and not said, or the other way round.
 template <class L, class X, class Call> [[nodiscard]] constexpr auto wrong_role() {
-  constexpr auto names = []<class R>(std::type_identity<R>) {
-    return not std::same_as<R, nothing>;
-  };
   constexpr auto names_state = requires { typename L::template state<X, Call>; } ||
                                requires { typename L::template state<X>; };
   constexpr auto about = about_of<L>;
-  if constexpr (about.kept != names(kept_in<L, X, Call>()))
+  if constexpr (about.kept != names<kept_of<L, X, Call>>)
     return breach_of<L, error::role::kept>{};
-  else if constexpr (about.scratch != names(scratch_in<L, X, Call>()))
+  else if constexpr (about.scratch != names<scratch_of<L, X, Call>>)
     return breach_of<L, error::role::scratch>{};
-  else if constexpr (Call::training && about.slopes != names(slopes_in<L, X, Call>()))
+  else if constexpr (Call::training && about.slopes != names<slopes_of<L, X, Call>>)
     return breach_of<L, error::role::slopes>{};
-  else if constexpr (about.statistics != names(statistics_in<L, storage_of<X>>()))
+  else if constexpr (about.statistics != names<statistics_of<L, storage_of<X>>>)
     return breach_of<L, error::role::statistics>{};
-  else if constexpr (about.statistics != names(observed_in<L, storage_of<X>>()))
+  else if constexpr (about.statistics != names<observed_of<L, storage_of<X>>>)
     return breach_of<L, error::role::observed>{};
   else if constexpr (about.state != names_state)
     return breach_of<L, error::role::state>{};
@@ -89,7 +88,7 @@ using loan_of = loan<L, X, Call, Work, typename plain_context_of<Call>::type>;
 
 template <class L, class X>
 concept has_start =
-    std::is_empty_v<parameters_of<L, storage_of<X>>> ||
+    is_empty<parameters_of<L, storage_of<X>>> ||
     requires(parameters_of<L, storage_of<X>>& p, statistics_of<L, storage_of<X>>& s, int& g) {
       L::initialize(p, s, g);
     } || requires(parameters_of<L, storage_of<X>>& p, int& g) { L::initialize(p, g); };
@@ -162,7 +161,7 @@ template <class L, class X, class Call> [[nodiscard]] constexpr auto find_mismat
         error::mismatch<error::at_position<>, error::in<L>,
                         error::expected<typename L::template expected_shape<S>>, error::got<S>>>{};
   } else {
-    using missing = decltype(detail::missing_input<L, Call>(detail::needs_of<L>()));
+    using missing = decltype(detail::missing_input<L, Call>(detail::needs_of<L>(0)));
     if constexpr (not std::same_as<missing, detail::no_finding>)
       return missing{};
     else if constexpr (requires { L::template find<X, Call>(); })

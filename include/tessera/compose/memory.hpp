@@ -62,7 +62,7 @@ using work_of = arena<std::max(aligned(bytes_of<scratch_of<L, X, Call>>),
                                aligned(bytes_of<slopes_of<L, X, Call>>))>;
 /// That memory as a W.
 template <class W> [[nodiscard]] auto work_as(auto& work) -> W& {
-  if constexpr (std::is_empty_v<W>)
+  if constexpr (is_empty<W>)
     return empty_object<W>;
   else
     return work.template at<W>(0);

@@ -29,7 +29,7 @@ inline constexpr bool call_fits =
     is_input<X, Input> && are_parameters_of<L, P> && inputs_fit<Call, Context>;
 
 template <class L, class X>
-concept has_statistics = not std::is_empty_v<statistics_of<L, storage_of<X>>>;
+concept has_statistics = not is_empty<statistics_of<L, storage_of<X>>>;
 
 }  // namespace detail
 
@@ -143,15 +143,15 @@ template <class Model, class X, class... Inputs> struct streaming {
   template <class> struct no_answer {
     using type = error::none;
   };
-  using found = typename std::conditional_t<steps, answer<true>, no_answer<void>>::type;
+  using found = typename either<steps, answer<true>, no_answer<void>>::type;
   static_assert(error::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
   static_assert(error::every_layer_keeps_the_contract<found>,
                 "a layer does not say what the contract of layers asks for");
   static_assert(error::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
-  using model = typename std::conditional_t<steps, detail::checked_if<Model, X, call_type>,
-                                            std::type_identity<refused>>::type;
+  using model = typename either<steps, detail::checked_if<Model, X, call_type>,
+                                std::type_identity<refused>>::type;
   using input = X;
   using output = output_of<model, X>;
   using storage = storage_of<X>;
@@ -232,7 +232,7 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   using scalar = model_scalar<X>;
   using parameters_type = parameters_of<model, storage>;
   using statistics_type = statistics_of<model, storage>;
-  using gradient_type = std::conditional_t<std::is_void_v<Gradient>, parameters_type, Gradient>;
+  using gradient_type = either<std::is_void_v<Gradient>, parameters_type, Gradient>;
 
   using state_type = state_of<model, X, call_type>;
   using kept_type = kept_of<model, X, call_type>;

@@ -12,55 +12,83 @@
 namespace tessera {
 
 /// The bytes of an object of type U; an empty one has none.
-template <class U> inline constexpr std::size_t bytes_of = std::is_empty_v<U> ? 0 : sizeof(U);
-
-template <class... T> struct type_list {
-  static constexpr std::size_t size = sizeof...(T);
-};
+template <class U> inline constexpr std::size_t bytes_of = is_empty<U> ? 0 : sizeof(U);
 
 namespace detail {
 
-template <std::size_t I, class List> struct item;
-template <std::size_t I, class... T> struct item<I, type_list<T...>> {
-  using type = std::tuple_element_t<I, std::tuple<T...>>;
+#if defined(__clang__)
+template <std::size_t I, class... T> using nth = __type_pack_element<I, T...>;
+#else
+template <std::size_t I, class... T> using nth = std::tuple_element_t<I, std::tuple<T...>>;
+#endif
+
+template <bool> struct choice {
+  template <class T, class> using type = T;
+};
+template <> struct choice<false> {
+  template <class, class U> using type = U;
 };
 
-template <std::size_t I, class T, bool Empty = std::is_empty_v<T>> struct indexed {
+}  // namespace detail
+
+template <class... T> struct type_list {
+  static constexpr std::size_t size = sizeof...(T);
+  template <std::size_t I> using at = detail::nth<I, T...>;
+};
+template <std::size_t I, class List> using item_of = typename List::template at<I>;
+
+/// std::conditional_t without a class for each pair of types.
+template <bool First, class T, class U>
+using either = typename detail::choice<First>::template type<T, U>;
+
+namespace detail {
+
+template <std::size_t I, class T, bool Empty = is_empty<T>> struct indexed {
   T value;
 };
 template <std::size_t I, class T> struct indexed<I, T, true> {};
 
 template <class I, class... T> struct indexed_all;
 template <std::size_t... I, class... T>
-struct indexed_all<std::index_sequence<I...>, T...> : indexed<I, T>... {};
+struct indexed_all<std::index_sequence<I...>, T...> : indexed<I, T>... {
+  static constexpr std::size_t count = sizeof...(T);
+  template <std::size_t K> [[nodiscard]] constexpr auto get() -> auto& {
+    using U = nth<K, T...>;
+    if constexpr (is_empty<U>)
+      return empty_object<U>;
+    else
+      return static_cast<indexed<K, U>&>(*this).value;
+  }
+  template <std::size_t K> [[nodiscard]] constexpr auto get() const -> auto const& {
+    using U = nth<K, T...>;
+    if constexpr (is_empty<U>)
+      return empty_object<U>;
+    else
+      return static_cast<indexed<K, U> const&>(*this).value;
+  }
+};
 
-template <std::size_t I, class T>
-[[nodiscard]] constexpr auto value_of(indexed<I, T, false>& one) -> T& {
-  return one.value;
+/// Part I of a pack as the U that it is; an empty U is some object without memory.
+template <std::size_t I, class U>
+  requires(is_empty<U>)
+[[nodiscard]] constexpr auto part_as(void const*) -> U& {
+  return empty_object<U>;
 }
-template <std::size_t I, class T>
-[[nodiscard]] constexpr auto value_of(indexed<I, T, false> const& one) -> T const& {
-  return one.value;
+template <std::size_t I, class U>
+  requires(not is_empty<U>)
+[[nodiscard]] constexpr auto part_as(indexed<I, U>* whole) -> U& {
+  return whole->value;
 }
-template <std::size_t I, class T>
-[[nodiscard]] constexpr auto value_of(indexed<I, T, true> const&) -> T& {
-  return empty_object<T>;
+template <std::size_t I, class U>
+  requires(not is_empty<U>)
+[[nodiscard]] constexpr auto part_as(indexed<I, U> const* whole) -> U const& {
+  return whole->value;
 }
 
 }  // namespace detail
 
-template <std::size_t I, class List> using item_of = typename detail::item<I, List>::type;
-
 /// A plain struct of T...: get<I>(p) is its member I.
-template <class... T> struct pack : detail::indexed_all<std::index_sequence_for<T...>, T...> {
-  static constexpr std::size_t count = sizeof...(T);
-  template <std::size_t I> [[nodiscard]] constexpr auto get() -> auto& {
-    return detail::value_of<I>(*this);
-  }
-  template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
-    return detail::value_of<I>(*this);
-  }
-};
+template <class... T> using pack = detail::indexed_all<std::index_sequence_for<T...>, T...>;
 
 /// Member I of a pack, or of the parameters, statistics or states of a composition: child I's.
 template <std::size_t I, class Whole>
@@ -69,15 +97,10 @@ template <std::size_t I, class Whole>
   return whole.template get<I>();
 }
 
-/// f.operator()<I>() for I = 0 .. N - 1; or from the last one down.
+/// f.operator()<I>() for I = 0 .. N - 1.
 template <std::size_t N> constexpr void for_each_index(auto&& f) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (f.template operator()<I>(), ...);
-  }(std::make_index_sequence<N>{});
-}
-template <std::size_t N> constexpr void for_each_index_down(auto&& f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (f.template operator()<N - 1 - I>(), ...);
   }(std::make_index_sequence<N>{});
 }
 

@@ -16,8 +16,7 @@ namespace tessera {
 template <class... Branches> struct parallel : composition<parallel<Branches...>, Branches...> {
   static_assert(sizeof...(Branches) > 1, "parallel: at least two branches");
   static constexpr std::size_t branches = sizeof...(Branches);
-  template <std::size_t I>
-  using branch = as_layer<std::tuple_element_t<I, std::tuple<Branches...>>>;
+  template <std::size_t I> using branch = as_layer<detail::nth<I, Branches...>>;
 
   /// The first column of branch I; of one behind the last, the width of y.
   template <class S, std::size_t I>
@@ -51,9 +50,9 @@ template <class... Branches> struct parallel : composition<parallel<Branches...>
     static constexpr bool keeps = reads_output(about_of<branch<K>>.backward_reads);
     using values = type_list<between<output_of<branch<I>, X>, I, I, keeps<I>>...>;
     // The slope of each branch's output, then the parts of dx that cannot be added.
-    using slopes = type_list<
-        between<output_of<branch<I>, X>, I, I>...,
-        between<std::conditional_t<(I == 0 || about_of<branch<I>>.adds_dx), nothing, X>, I, I>...>;
+    using slopes =
+        type_list<between<output_of<branch<I>, X>, I, I>...,
+                  between<either<(I == 0 || about_of<branch<I>>.adds_dx), nothing, X>, I, I>...>;
   };
   template <class X, class Call> using values = typename parts<X>::values;
   template <class X, class Call> using slopes_between = typename parts<X>::slopes;

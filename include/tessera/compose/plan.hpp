@@ -5,8 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <new>
-#include <type_traits>
 
 /// Which memory is alive when, decided by the compiler.
 namespace tessera {
@@ -57,6 +55,15 @@ template <std::size_t N>
   return result;
 }
 
+namespace detail {
+
+template <class U> [[nodiscard]] auto lent_at(std::byte* memory) -> U& {
+  static_assert(__is_trivially_copyable(U), "arena: it lends plain objects");
+  return *__builtin_launder(reinterpret_cast<U*>(memory));
+}
+
+}  // namespace detail
+
 /// Memory in which objects follow one another.
 ///
 /// What it lends are objects of implicit lifetime: trivially copyable, so that lending one writes
@@ -64,10 +71,11 @@ template <std::size_t N>
 template <std::size_t Bytes> struct arena {
   alignas(storage_alignment) std::byte memory[Bytes];
   template <class U> [[nodiscard]] auto at(std::size_t offset) -> U& {
-    static_assert(std::is_trivially_copyable_v<U>, "arena: it lends plain objects");
-    return *std::launder(reinterpret_cast<U*>(memory + offset));
+    return detail::lent_at<U>(memory + offset);
   }
 };
-template <> struct arena<0> {};
+template <> struct arena<0> {
+  static constexpr std::byte* memory = nullptr;
+};
 
 }  // namespace tessera

@@ -27,14 +27,13 @@ template <class Layer> struct recompute : as_layer<Layer> {
     return find_mismatch<inner, X, Call>();
   }
   template <class X, class Call>
-  using kept =
-      std::conditional_t<Call::training, state_of<inner, X, Call>, kept_of<inner, X, Call>>;
+  using kept = either<Call::training, state_of<inner, X, Call>, kept_of<inner, X, Call>>;
   template <class X, class Call> struct both {
     [[no_unique_address]] kept_of<inner, X, Call> kept;
     [[no_unique_address]] scratch_of<inner, X, Call> layer;
   };
   template <class X, class Call>
-  using scratch = std::conditional_t<Call::training, both<X, Call>, scratch_of<inner, X, Call>>;
+  using scratch = either<Call::training, both<X, Call>, scratch_of<inner, X, Call>>;
   template <class X, class Call> struct slopes {
     using forward_work = scratch_of<inner, X, Call>;
     using backward_work = slopes_of<inner, X, Call>;
@@ -64,10 +63,8 @@ template <class Layer> struct recompute : as_layer<Layer> {
     auto& again = m.work;
     auto const y = view_of<kind_of<decltype(dy)>>{again.y.data(), dy.actual};
     if constexpr (m.has_state) copy_on<backend_of<decltype(x)>>(again.state, m.kept);
-    auto& forward_work =
-        detail::placed<0, scratch_of<inner, X, Call>, mode::training>(again.work, placement<1>{});
-    auto& backward_work =
-        detail::placed<0, slopes_of<inner, X, Call>, mode::training>(again.work, placement<1>{});
+    auto& forward_work = detail::placed<0, scratch_of<inner, X, Call>>(again.work.memory, 0);
+    auto& backward_work = detail::placed<0, slopes_of<inner, X, Call>>(again.work.memory, 0);
     inner::forward(p, x, y, lend(m, again.state, again.kept, forward_work, again.unseen));
     inner::backward(p, x, as_const(y), dy, dx, gradient,
                     lend(m, again.state, again.kept, backward_work, again.unseen));

@@ -44,8 +44,7 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
     }
   };
   /// A row of parts, or nothing of nothing.
-  template <class Part>
-  using row_if = std::conditional_t<std::is_empty_v<Part>, nothing, row<Part>>;
+  template <class Part> using row_if = either<is_empty<Part>, nothing, row<Part>>;
   template <class Storage> struct parameters : row<parameters_of<inner, Storage>> {};
   template <class Storage> using statistics = row_if<statistics_of<inner, Storage>>;
   template <class Storage> using observed = row_if<observed_of<inner, Storage>>;
@@ -57,14 +56,13 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
   template <class X, class Call> struct all_kept {
     one_kept<X, Call> each[N];
   };
-  template <class X, class Call>
-  using kept = std::conditional_t<Call::training, all_kept<X, Call>, nothing>;
+  template <class X, class Call> using kept = either<Call::training, all_kept<X, Call>, nothing>;
   template <class X, class Call> struct scratch {
     X even;
     X odd;
     [[no_unique_address]] scratch_of<inner, X, Call> layer;
-    [[no_unique_address]] std::conditional_t<Call::training, detail::no_member<0>,
-                                             kept_of<inner, X, Call>> kept;
+    [[no_unique_address]] either<Call::training, detail::no_member<0>, kept_of<inner, X, Call>>
+        kept;
   };
   template <class X, class Call> struct slopes {
     X even;
@@ -140,7 +138,7 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
   }
   /// Part i of a row as a U; an empty U is some object without memory.
   template <class U> [[nodiscard]] static constexpr auto one_of(auto& whole, std::size_t i) -> U& {
-    if constexpr (std::is_empty_v<U>)
+    if constexpr (is_empty<U>)
       return empty_object<std::remove_const_t<U>>;
     else
       return whole.each[i];

@@ -20,7 +20,7 @@ template <class Model, class X>
 template <class... Layers> struct sequential : composition<sequential<Layers...>, Layers...> {
   static_assert(sizeof...(Layers) > 0, "sequential: at least one layer");
   static constexpr auto last = sizeof...(Layers) - 1;
-  template <std::size_t I> using layer = as_layer<std::tuple_element_t<I, std::tuple<Layers...>>>;
+  template <std::size_t I> using layer = as_layer<detail::nth<I, Layers...>>;
 
   // -- shapes
   template <class S, std::size_t K> struct boundary {
@@ -31,13 +31,8 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
   };
   template <class S, std::size_t K> using shape_at = typename boundary<S, K>::type;
   template <class S> using output_shape = shape_at<S, last + 1>;
-  template <class X, std::size_t K> struct tensor_at {
-    using type = tensor<model_scalar<X>, shape_at<shape_of<X>, K>, backend_of<X>>;
-  };
-  template <class X> struct tensor_at<X, 0> {
-    using type = X;
-  };
-  template <class X, class Call, std::size_t K> using input = typename tensor_at<X, K>::type;
+  template <class X, class Call, std::size_t K>
+  using input = either<K == 0, X, tensor<model_scalar<X>, shape_at<shape_of<X>, K>, backend_of<X>>>;
   /// The actual extents of boundary K.
   template <std::size_t K = last + 1>
   [[nodiscard]] static constexpr auto output_extents(auto actual) {
@@ -83,7 +78,7 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
   template <class X, bool T, class I = std::make_index_sequence<last>> struct boundaries;
   template <class X, bool T, std::size_t... I> struct boundaries<X, T, std::index_sequence<I...>> {
     template <bool Here, std::size_t K>
-    using type_if = std::conditional_t<Here, typename tensor_at<X, K>::type, nothing>;
+    using type_if = either<Here, input<X, training_call, K>, nothing>;
     using values = type_list<between<type_if<home(I + 1, T) == I + 1, I + 1>,
                                      first_at(I + 1, T) - 1, I + 1, kept_at(I + 1)>...>;
     using slopes =
@@ -94,25 +89,19 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
 
   // -- calls
   static constexpr void run(auto inside, auto x, auto y) {
-    for_each_index<last + 1>([&]<std::size_t I>() {
-      inside.template forward<I>(as_const(value<I>(inside, x, y)), value<I + 1>(inside, x, y));
-    });
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (inside.template forward<I>(as_const(value<I>(inside, x, y)), value<I + 1>(inside, x, y)),
+       ...);
+    }(std::make_index_sequence<last + 1>{});
   }
   static constexpr void run_back(auto inside, auto x, auto y, auto dy, auto dx) {
-    for_each_index_down<last + 1>([&]<std::size_t I>() {
-      auto const back = [&](auto d_out, auto d_in) {
-        inside.template backward<I>(as_const(value<I>(inside, x, y)),
-                                    as_const(value<I + 1>(inside, x, y)), d_out, d_in);
-      };
-      if constexpr (I == last && I == 0)
-        back(dy, dx);
-      else if constexpr (I == last)
-        back(dy, writes(slope<I>(inside, x)));
-      else if constexpr (I == 0)
-        back(slope<I + 1>(inside, x), dx);
-      else
-        back(slope<I + 1>(inside, x), writes(slope<I>(inside, x)));
-    });
+    [&]<std::size_t... From>(std::index_sequence<From...>) {
+      (inside.template backward<last - From>(as_const(value<last - From>(inside, x, y)),
+                                             as_const(value<last - From + 1>(inside, x, y)),
+                                             slope<last - From + 1>(inside, x, dy),
+                                             target<last - From>(inside, x, dx)),
+       ...);
+    }(std::make_index_sequence<last + 1>{});
   }
   using composition<sequential<Layers...>, Layers...>::forward;
   /// y = model::forward(p, x), by value: for small models, in constant expressions too.
@@ -122,10 +111,13 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
 
  private:
   /// The memory of another boundary, in the shape of boundary K.
-  template <std::size_t K, class V> [[nodiscard]] static constexpr auto seen_as(V other, auto x) {
-    using S = shape_at<shape_of<decltype(x)>, K>;
-    return view<typename V::scalar_type, S, backend_of<V>>{other.data(),
-                                                           output_extents<K>(x.actual)};
+  template <std::size_t K, class T, class X>
+  [[nodiscard]] static constexpr auto seen_as(T* memory, X const& x) {
+    using S = shape_at<shape_of<X>, K>;
+    if constexpr (fixed_shape<S>)
+      return view<T, S, backend_of<X>>{memory};
+    else
+      return view<T, S, backend_of<X>>{memory, output_extents<K>(x.actual)};
   }
   template <std::size_t K> [[nodiscard]] static constexpr auto value(auto inside, auto x, auto y) {
     constexpr auto h = home(K, decltype(inside)::Call::training);
@@ -134,13 +126,23 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
     else if constexpr (K == last + 1)
       return y;
     else if constexpr (h == last + 1)
-      return seen_as<K>(y, x);
+      return seen_as<K>(y.data(), x);
     else
-      return seen_as<K>(inside.template value<h - 1>(output_extents<h>(x.actual)), x);
+      return seen_as<K>(inside.template numbers<h - 1>(), x);
   }
-  template <std::size_t K> [[nodiscard]] static constexpr auto slope(auto inside, auto x) {
-    constexpr auto h = slope_home(K);
-    return seen_as<K>(inside.template slope<h - 1>(output_extents<h>(x.actual)), x);
+  /// The slope of boundary K, as it is read and as it is left.
+  template <std::size_t K> [[nodiscard]] static constexpr auto slope(auto inside, auto x, auto dy) {
+    if constexpr (K == last + 1)
+      return dy;
+    else
+      return seen_as<K>(inside.template slope_memory<slope_home(K) - 1>(), x);
+  }
+  template <std::size_t K>
+  [[nodiscard]] static constexpr auto target(auto inside, auto x, auto dx) {
+    if constexpr (K == 0)
+      return dx;
+    else
+      return writes(slope<K>(inside, x, nothing{}));
   }
 };
 

@@ -93,33 +93,26 @@ template <class L> struct traced {
 };
 
 namespace detail {
-template <class L> [[nodiscard]] constexpr auto whole_layer() {
-  if constexpr (requires { L::about; })
-    return std::type_identity<L>{};
-  else if constexpr (requires(int a) { L::backward(a, a, a, a, a, a, a); })
-    return std::type_identity<L>{};  // says no facts: refused by name
-  else
-    return std::type_identity<traced<L>>{};
-}
-template <class Model, class X, class Call> [[nodiscard]] constexpr auto checked() {
-  if constexpr (layer_for<typename decltype(whole_layer<Model>())::type, X, Call>)
-    return whole_layer<Model>();
-  else
-    return std::type_identity<refused>{};
-}
-template <class Model, class X, class Call> struct checked_if {
-  using type = typename decltype(checked<Model, X, Call>())::type;
-};
+/// One that has a backward pass and says no facts is refused by name.
+template <class L>
+inline constexpr bool is_whole =
+    requires { L::about; } || requires(int a) { L::backward(a, a, a, a, a, a, a); };
 }  // namespace detail
 
 /// L itself, or what tracing makes of it.
-template <class L> using as_layer = typename decltype(detail::whole_layer<L>())::type;
+template <class L> using as_layer = either<detail::is_whole<L>, L, traced<L>>;
 
 /// What is wrong with a model that is called so; error::none if nothing is.
 template <class Model, class X, class Call> using model_verdict = verdict<as_layer<Model>, X, Call>;
 
 /// The model as a layer for inputs of type X; after one message, a stand-in.
 template <class Model, class X, class Call>
-using checked = typename decltype(detail::checked<Model, X, Call>())::type;
+using checked = either<layer_for<as_layer<Model>, X, Call>, as_layer<Model>, refused>;
+
+namespace detail {
+template <class Model, class X, class Call> struct checked_if {
+  using type = checked<Model, X, Call>;
+};
+}  // namespace detail
 
 }  // namespace tessera

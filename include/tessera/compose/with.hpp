@@ -42,7 +42,7 @@ struct with : composition<with<From, Net, Into, Body>, Net, Body> {
   template <class X, class Call>
   using slopes_between =
       type_list<between<made<Call>, 0, 1>,
-                between<std::conditional_t<about_of<net>.adds_dx, nothing, raw<Call>>, 0, 0>>;
+                between<either<about_of<net>.adds_dx, nothing, raw<Call>>, 0, 0>>;
 
   static constexpr void run(auto inside, auto x, auto y) {
     auto const from = inside.m.template value<From>();
