@@ -131,6 +131,6 @@ TEST_CASE("composition: statistics of its children are folded and taken up by po
 // -- laws -----------------------------------------------------------------------------------------
 TEST_CASE("composition: gradient check") {
   test::passes_gradient_check<model, tensor<double, shape<at_most(4), 3>>>(1, 0.7, 3);
-  test::passes_gradient_check<sequential<model, scaled<lstm<3, 3>, tanh_layer>>,
+  test::passes_gradient_check<sequential<model, scaled<lstm<3, 3>, linear<3, 3>>>,
                               tensor<double, shape<4, 2, 3>>>(1, 0.5);
 }

@@ -9,14 +9,14 @@ static_assert(not decltype(writes(view_of<X>{}))::adds && decltype(adds_to(view_
 
 TEST_CASE("slope: what writes leaves an expression, what adds joins it to what is there") {
   auto memory = X{};
-  auto const all = memory.sized(2);
-  assign(all, 1.0F);
-  writes(all).put(all + 1.0F);
-  CHECK(test::distance(all, {2, 2, 2, 2}) == 0);
-  adds_to(all).put(all * 2.0F);
-  CHECK(test::distance(all, {6, 6, 6, 6}) == 0);
-  writes(all).again().put(all);
-  CHECK(test::distance(all, {12, 12, 12, 12}) == 0);
+  auto const there = memory.sized(2);
+  assign(there, 1.0F);
+  writes(there).put(there + 1.0F);
+  CHECK(test::distance(there, {2, 2, 2, 2}) == 0);
+  adds_to(there).put(there * 2.0F);
+  CHECK(test::distance(there, {6, 6, 6, 6}) == 0);
+  writes(there).again().put(there);
+  CHECK(test::distance(there, {12, 12, 12, 12}) == 0);
   CHECK(memory.values[4] == 0);
 }
 TEST_CASE("slope: what has no memory is not wanted, and nothing is written") {
