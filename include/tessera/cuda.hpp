@@ -20,8 +20,8 @@
 #include <tessera/ops/cuda/dropout.hpp>
 #include <tessera/ops/cuda/embedding.hpp>
 #include <tessera/ops/cuda/group_norm.hpp>
-#include <tessera/ops/cuda/lstm_cell.hpp>
 #include <tessera/ops/cuda/max_pool2d.hpp>
+#include <tessera/ops/cuda/recurrent.hpp>
 #include <tessera/ops/cuda/rotary.hpp>
 #include <tessera/ops/cuda/sinusoidal.hpp>
 #include <tessera/ops/cuda/upsample.hpp>

@@ -120,18 +120,6 @@ template <class Model, class X, class... Inputs> struct inference {
   }
 };
 
-namespace detail {
-template <class Model, class X, class Context> struct inference_in;
-template <class Model, class X, class Stream, class... Inputs>
-struct inference_in<Model, X, context<Stream, Inputs...>> {
-  using type = inference<Model, X, Inputs...>;
-};
-}  // namespace detail
-
-/// The object for calls with such a context.
-template <class Model, class X, class Context>
-using inference_for = typename detail::inference_in<Model, X, context_of<Context>>::type;
-
 /// Sample by sample; reset is `clear(state)`. X is the type of one sample.
 ///
 /// Cost    a step allocates nothing; its time does not depend on the ones before
@@ -319,5 +307,25 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
 };
 template <class Model, class X, class... Inputs>
 using differentiation = differentiation_into<Model, X, void, Inputs...>;
+
+namespace detail {
+template <class Model, class X, class Context> struct inference_in;
+template <class Model, class X, class Stream, class... Inputs>
+struct inference_in<Model, X, context<Stream, Inputs...>> {
+  using type = inference<Model, X, Inputs...>;
+};
+template <class Model, class X, class Context> struct differentiation_in;
+template <class Model, class X, class Stream, class... Inputs>
+struct differentiation_in<Model, X, context<Stream, Inputs...>> {
+  using type = differentiation_into<Model, X, void, Inputs...>;
+};
+}  // namespace detail
+
+/// The objects for calls with such a context.
+template <class Model, class X, class Context>
+using inference_for = typename detail::inference_in<Model, X, context_of<Context>>::type;
+template <class Model, class X, class Context>
+using differentiation_for =
+    typename detail::differentiation_in<Model, X, context_of<Context>>::type;
 
 }  // namespace tessera

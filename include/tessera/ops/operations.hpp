@@ -27,6 +27,28 @@ struct size2 {
   friend constexpr auto operator==(size2, size2) -> bool = default;
 };
 
+/// A sum that a cell makes before its formulas: the rows of `gate` in weight_ih and weight_hh, with
+/// their biases, or those of one of the two.
+struct recurrent_sum {
+  std::size_t gate;
+  bool of_x = true;
+  bool of_h = true;
+};
+/// What a cell computes for one hidden unit, or a vector of them: the gates and the value beside
+/// them are what its backward reads.
+template <class V, std::size_t Gates> struct recurrent_unit {
+  V gates[Gates];
+  V beside;
+  V h;
+};
+/// The slopes of the gates' sums, of the value beside where it is a sum too, and what goes to the
+/// step before besides the way through weight_hh.
+template <class V, std::size_t Gates> struct recurrent_slope {
+  V gates[Gates];
+  V beside;
+  V before;
+};
+
 namespace detail {
 
 /// The number of rows of the last axis.
@@ -41,16 +63,29 @@ template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size
 /// pointer or null.
 struct affine_map_fn;
 
-/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx)
-struct affine_map_input_fn;
+/// A matrix by the distances of its rows and of its columns.
+template <class T> struct matrix {
+  T const* data;
+  std::size_t row;
+  std::size_t column;
+};
+/// C = A·B, or C += A·B where it `adds`: every number of C adds over the depth ascending, one fused
+/// multiply-add each. The rows of C are contiguous.
+template <class T> struct matrix_product {
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t depth;
+  matrix<T> a;  ///< (rows, depth)
+  matrix<T> b;  ///< (depth, columns); its rows or its columns are contiguous
+  T* c;
+  std::size_t c_row;  ///< the distance of two rows of C
+  bool adds;
+};
 
-/// kernel<affine_map_parameters_fn, Backend>::run(x, dy, dweight, dbias), pointers or null
-struct affine_map_parameters_fn;
-
-/// kernel<matmul_fn, Backend>, for contiguous matrices a (rows, depth), b (depth, columns) and y:
-/// run(rows, columns, depth, a, b, y) is y = a·b, left(..., dy, b, da) is da += dy·bᵀ, adding over
-/// the columns ascending, and right(..., a, dy, db) is db += aᵀ·dy, adding over the rows ascending.
-struct matmul_fn;
+/// kernel<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums += the
+/// rows of d, ascending. Products of matrices, and the slopes of affine maps, are made of these
+/// two.
+struct product_fn;
 
 // -- attention ------------------------------------------------------------------------------------
 
@@ -235,13 +270,21 @@ struct upsample_fn;
 
 // -- recurrence -----------------------------------------------------------------------------------
 
-/// kernel<lstm_step_fn, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it makes of the
-/// weights once for many steps, or nothing; prepare(p, packed); and
-/// run(p, x, h, c_before, gates, c, y, packed).
-struct lstm_step_fn;
+/// A Cell names
+///   gates, sums    how many gates, and an array of recurrent_sum
+///   carries        whether the value beside goes from step to step, as the c of an LSTM; if not,
+///                  what formulas see of the step before is h, and the value beside is a last sum
+///   state<H, C>    {h, c}, or {h}
+///   forward(sum, before) -> recurrent_unit
+///   backward(gates, beside, before, dh, d) -> recurrent_slope, where dh is all that arrives at h
+///                  but `d`, which the step after left as `before`
+/// kernel<recurrent_step_fn<Cell>, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it
+/// makes of the weights once for many steps, or nothing; prepare(p, packed); and
+/// run(p, x, h, before, gates, beside, y, packed).
+template <class Cell> struct recurrent_step_fn;
 
-/// kernel<lstm_step_backward_fn, Backend>::run(gates, c, c_before, dy, dh, dc)
-struct lstm_step_backward_fn;
+/// kernel<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)
+template <class Cell> struct recurrent_step_backward_fn;
 
 // -- norms, losses and what else goes by rows -----------------------------------------------------
 
@@ -391,8 +434,6 @@ struct sinusoidal_fn;
 namespace operation {
 
 using affine_map = detail::affine_map_fn;
-using affine_map_input = detail::affine_map_input_fn;
-using affine_map_parameters = detail::affine_map_parameters_fn;
 using attention = detail::attention_fn;
 using batch_norm = detail::batch_norm_fn;
 using batch_norm_geometry = detail::batch_norm_geometry;
@@ -405,11 +446,11 @@ using dropout = detail::dropout_fn;
 using embedding = detail::embedding_fn;
 using group_norm = detail::group_norm_fn;
 using group_norm_geometry = detail::group_norm_geometry;
-using lstm_step = detail::lstm_step_fn;
-using lstm_step_backward = detail::lstm_step_backward_fn;
-using matmul = detail::matmul_fn;
+using matrix_product = detail::product_fn;
 using max_pool2d = detail::max_pool2d_fn;
 using max_pool2d_geometry = detail::max_pool2d_geometry;
+template <class Cell> using recurrent_step = detail::recurrent_step_fn<Cell>;
+template <class Cell> using recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>;
 using rotary = detail::rotary_fn;
 using rotary_geometry = detail::rotary_geometry;
 using sinusoidal = detail::sinusoidal_fn;

@@ -29,10 +29,11 @@ template <class... Object> void add_layout(measured& to) {
 }
 
 /// Inputs are small whole numbers, which tables take, too.
-template <class Model, class X> [[maybe_unused]] auto measure(auto const& context) -> measured {
+template <class Model, class X, class Context>
+[[maybe_unused]] auto measure(Context const& context) -> measured {
   using parameters = tessera::parameters_of<Model, tessera::owned<float>>;
-  using run = tessera::inference<Model, X>;
-  using pass = tessera::differentiation<Model, X>;
+  using run = tessera::inference_for<Model, X, Context>;
+  using pass = tessera::differentiation_for<Model, X, Context>;
   auto const p = std::make_unique<parameters>();
   tessera::clear(*p);
   auto seed = std::uint32_t{1};
