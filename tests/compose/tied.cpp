@@ -117,11 +117,13 @@ TEST_CASE("tied: vectors and the device have the numbers of the reference") {
     test::fill(pass->dy.data(), pass->dy.size(), 3);
     pass->backward(*p, *x);
     device::synchronize();
-    auto all = std::vector<double>(pass->y.data(), pass->y.data() + pass->y.size());
+    auto found = std::vector<double>(pass->y.data(), pass->y.data() + pass->y.size());
     for_each_parameter(
-        [&](name const&, auto const& w) { all.insert(all.end(), w.data(), w.data() + w.size()); },
+        [&](name const&, auto const& w) {
+          found.insert(found.end(), w.data(), w.data() + w.size());
+        },
         pass->gradient);
-    return all;
+    return found;
   };
   auto const slow = numbers(std::type_identity<reference>{});
   CHECK(numbers(std::type_identity<simd>{}) == slow);

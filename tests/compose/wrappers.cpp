@@ -32,12 +32,12 @@ TEST_CASE("wrappers: what is evaluated drops nothing, forward and backward") {
     return pass;
   };
   auto const random = random_context{.seed = 1};
-  auto const all = run(std::type_identity<dropped>{}, plain_context{});
+  auto const plain = run(std::type_identity<dropped>{}, plain_context{});
   auto const evaluation = run(std::type_identity<evaluated<dropped>>{}, random);
   auto const some = run(std::type_identity<dropped>{}, random);
-  CHECK(test::same_bits(all->y, evaluation->y));
-  CHECK_FALSE(test::same_bits(all->y, some->y));
-  CHECK(test::same_parameters(all->gradient, get<0>(evaluation->gradient)));
+  CHECK(test::same_bits(plain->y, evaluation->y));
+  CHECK_FALSE(test::same_bits(plain->y, some->y));
+  CHECK(test::same_parameters(plain->gradient, get<0>(evaluation->gradient)));
 }
 TEST_CASE("wrappers: what is evaluated observes nothing, beside what does") {
   using model =

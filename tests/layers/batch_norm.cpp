@@ -151,14 +151,14 @@ template <std::size_t Chunks, class Model> auto trained(std::size_t threads) {
   t->parameters = start.parameters;
   t->statistics = start.statistics;
   t->moments = {};
-  auto all = tensor<float, shape<lanes, 3, 5>>{};
+  auto every = tensor<float, shape<lanes, 3, 5>>{};
   for (auto step = 0U; step < 4; ++step) {
-    test::fill(all, step, 2);
+    test::fill(every, step, 2);
     // 14 of 16 lanes: the last group has half of its lanes
     auto const one = [&](std::size_t c) {
       auto const first = c * lanes / Chunks;
       auto const n = std::min(lanes / Chunks, 14 - first);
-      auto const part = const_view_of<X>{all.data() + first * 15, {{{n}}}};
+      auto const part = const_view_of<X>{every.data() + first * 15, {{{n}}}};
       t->differentiate(c, part, part, mse{}, 14 * 15, plain_context{});
     };
     auto workers = std::vector<std::thread>{};

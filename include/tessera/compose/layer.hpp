@@ -16,6 +16,7 @@ struct breach<at_position<Path...>, Where, What> {
 };
 
 struct facts_named_about;
+struct facts_misspelt;  ///< of which the compiler has told
 struct parameters_of_storage;
 struct expected_shape_of_s;
 struct output_shape_of_s;
@@ -44,6 +45,8 @@ template <class P, class W, class What>
 inline constexpr bool every_layer_keeps_the_contract<breach<P, W, What>> = false;
 template <class P, class W, class Tag>
 inline constexpr bool every_layer_keeps_the_contract<breach<P, W, input_given<Tag>>> = true;
+template <class P, class W>
+inline constexpr bool every_layer_keeps_the_contract<breach<P, W, facts_misspelt>> = true;
 template <class Finding> inline constexpr bool every_input_is_given = true;
 template <class P, class W, class Tag>
 inline constexpr bool every_input_is_given<breach<P, W, input_given<Tag>>> = false;
@@ -123,6 +126,16 @@ template <class L, class Call, class First, class... Rest>
     return breach_of<L, error::input_given<First>>{};
 }
 
+/// A layer whose `about` is declared and cannot be read: then the name is ambiguous beside another
+/// of it, which it would not be if there were none.
+struct some_about {
+  static constexpr auto about = nothing{};
+};
+template <class L> struct about_of_either : L, some_about {};
+template <class L>
+concept declares_about = std::is_class_v<L> && not std::is_final_v<L> &&
+                         not requires { about_of_either<L>::about; } && not requires { L::about; };
+
 /// What a layer does not say, whatever its input is.
 template <class L, class X, class Call> [[nodiscard]] constexpr auto find_breach() {
   using role = decltype(wrong_role<L, X, Call>());
@@ -151,7 +164,12 @@ template <class L, class X, class Call> [[nodiscard]] constexpr auto find_breach
 template <class L, class X, class Call> [[nodiscard]] constexpr auto find_mismatch() {
   using S = shape_of<X>;
   if constexpr (not detail::says_about<L>) {
-    return detail::breach_of<L, error::facts_named_about>{};
+    if constexpr (detail::declares_about<L>) {
+      static_cast<void>(L::about);  // whatever is wrong with it, the compiler tells
+      return detail::breach_of<L, error::facts_misspelt>{};
+    } else {
+      return detail::breach_of<L, error::facts_named_about>{};
+    }
   } else if constexpr (not requires { typename L::template parameters<storage_of<X>>; }) {
     return detail::breach_of<L, error::parameters_of_storage>{};
   } else if constexpr (not requires { typename L::template expected_shape<S>; }) {
