@@ -30,10 +30,10 @@ struct affine_map_fn {
   }
 };
 
-/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx)
+/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx, adds): dx is written, or added to
 struct affine_map_input_fn {
-  constexpr void operator()(auto const& weight, auto dy, auto dx) const {
-    kernel<affine_map_input_fn, backend_of<decltype(dy)>>::run(weight, dy, dx);
+  constexpr void operator()(auto const& weight, auto dy, auto dx, bool adds = false) const {
+    kernel<affine_map_input_fn, backend_of<decltype(dy)>>::run(weight, dy, dx, adds);
   }
 };
 
@@ -54,7 +54,7 @@ struct affine_map_parameters_fn {
 ///           the number of rows: error at most In·eps·sum|x·w|; without fma, twice that
 inline constexpr auto affine_map = detail::affine_map_fn{};
 
-/// dx = dy·W, adding over Out ascending from zero.
+/// dx = dy·W, adding over Out ascending from zero; where it adds, that sum to what is there.
 inline constexpr auto affine_map_input = detail::affine_map_input_fn{};
 
 /// dW += dyᵀ·x and db += the rows of dy, adding over the rows ascending to what is there. What has

@@ -30,7 +30,7 @@ template <> struct kernel<detail::affine_map_fn, cuda> {
 };
 
 template <> struct kernel<detail::affine_map_input_fn, cuda> {
-  static void run(auto const& weight, auto dy, auto dx) {
+  static void run(auto const& weight, auto dy, auto dx, bool adds = false) {
     using T = scalar_of<decltype(dy)>;
     constexpr auto in = last_of<shape_of<decltype(dx)>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
@@ -42,7 +42,7 @@ template <> struct kernel<detail::affine_map_input_fn, cuda> {
                                         {weight.data(), in, 1},
                                         dx.data(),
                                         in,
-                                        device::start::zero,
+                                        adds ? device::start::y_last : device::start::zero,
                                         nullptr});
   }
 };

@@ -39,18 +39,33 @@ template <> struct kernel<detail::affine_map_fn, reference> {
 };
 
 template <> struct kernel<detail::affine_map_input_fn, reference> {
-  static constexpr void run(auto const& weight, auto dy, auto dx) {
+  static constexpr void run(auto const& weight, auto dy, auto dx, bool adds = false) {
     constexpr auto in = last_of<shape_of<decltype(dx)>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
     if (dx.data() == nullptr) return;
     auto const rows = detail::rows_of(dy);
     for (auto r = std::size_t{0}; r < rows; ++r) {
       auto* const to = dx.data() + r * in;
+      if (adds) {
+        for (auto i = std::size_t{0}; i < in; ++i) to[i] = to[i] + product(weight, dy, r, i);
+        continue;
+      }
       for (auto i = std::size_t{0}; i < in; ++i) to[i] = {};
       for (auto o = std::size_t{0}; o < out; ++o)
         for (auto i = std::size_t{0}; i < in; ++i)
           to[i] = lane::fma(dy.data()[r * out + o], weight.data()[o * in + i], to[i]);
     }
+  }
+
+ private:
+  [[nodiscard]] static constexpr auto product(auto const& weight, auto dy, std::size_t r,
+                                              std::size_t i) {
+    constexpr auto in = last_of<shape_of<decltype(weight)>>;
+    constexpr auto out = last_of<shape_of<decltype(dy)>>;
+    auto sum = scalar_of<decltype(dy)>{};
+    for (auto o = std::size_t{0}; o < out; ++o)
+      sum = lane::fma(dy.data()[r * out + o], weight.data()[o * in + i], sum);
+    return sum;
   }
 };
 

@@ -67,15 +67,15 @@ template <> struct kernel<detail::affine_map_fn, simd> {
 };
 
 template <> struct kernel<detail::affine_map_input_fn, simd> {
-  static constexpr void run(auto const& weight, auto dy, auto dx) {
+  static constexpr void run(auto const& weight, auto dy, auto dx, bool adds = false) {
     using T = scalar_of<decltype(dy)>;
     if (dx.data() == nullptr) return;
     if (std::is_constant_evaluated())
-      return kernel<detail::affine_map_input_fn, reference>::run(weight, dy, dx);
+      return kernel<detail::affine_map_input_fn, reference>::run(weight, dy, dx, adds);
     constexpr auto in = last_of<shape_of<decltype(dx)>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
     tile::multiply<T>({detail::rows_of(dy), in, out, dy.data(), out, 1, weight.data(), in,
-                       dx.data(), in, tile::start::zero, nullptr});
+                       dx.data(), in, adds ? tile::start::c_last : tile::start::zero, nullptr});
   }
 };
 

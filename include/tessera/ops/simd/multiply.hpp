@@ -12,8 +12,8 @@
 /// the bits do not depend on the tile, the vector width or the number of rows.
 namespace tessera::tile {
 
-/// What an element of C starts from.
-enum class start { zero, bias, c };
+/// What an element of C starts from; `c_last` is zero, and C is added to what comes out.
+enum class start { zero, bias, c, c_last };
 
 /// A (rows, depth) by distances, B (depth, columns) and C (rows, columns) with contiguous rows.
 template <class T> struct product {
@@ -59,9 +59,9 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
   auto* const c = p.c + row * p.c_row + column;
   unrolled<Rows>([&](auto r) TESSERA_INLINE {
     unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-      sum[r][v] = p.from == start::zero   ? V(T{0})
+      sum[r][v] = p.from == start::c      ? load(c + r * p.c_row + v * width)
                   : p.from == start::bias ? load(p.bias + column + v * width)
-                                          : load(c + r * p.c_row + v * width);
+                                          : V(T{0});
     });
   });
   auto const* a = p.a + row * p.a_row;
@@ -76,6 +76,7 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
   }
   unrolled<Rows>([&](auto r) TESSERA_INLINE {
     unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+      if (p.from == start::c_last) sum[r][v] = load(c + r * p.c_row + v * width) + sum[r][v];
       if constexpr (Partial)
         lane::store_first(c + r * p.c_row + v * width, sum[r][v], last);
       else
