@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/policy.hpp>
+#include <tessera/core/lane.hpp>
 #include <tessera/tensor/tensor.hpp>
 
 #include <cstddef>
@@ -25,9 +26,12 @@ template <class T> struct attention_head {
   T const* q;
   T const* k;
   T const* v;
+  std::size_t unseen = 0;  ///< keys at the end that no query sees
 
   [[nodiscard]] constexpr auto seen(std::size_t query) const -> std::size_t {
-    return causal ? before + query + 1 : keys;
+    auto const all = keys - unseen;
+    auto const past = before + query + 1;
+    return causal && past < all ? past : all;
   }
 };
 template <class T> struct attention_slopes {
@@ -47,10 +51,11 @@ template <class T> struct attention_heads {
   std::size_t lanes;
   std::size_t heads;  ///< of a lane
   std::size_t sharing;
-  std::size_t q_lane;    ///< the distance of two lanes of q, and of its slope
-  std::size_t kv_lane;   ///< of k and v, and of their slopes
-  std::size_t out_lane;  ///< of y and dy
-  std::size_t sum_lane;  ///< of log_sum
+  std::size_t q_lane;          ///< the distance of two lanes of q, and of its slope
+  std::size_t kv_lane;         ///< of k and v, and of their slopes
+  std::size_t out_lane;        ///< of y and dy
+  std::size_t sum_lane;        ///< of log_sum
+  T const* lengths = nullptr;  ///< for each lane, the number of keys that count; null: all
 
   [[nodiscard]] constexpr auto q_at(std::size_t lane, std::size_t h) const -> std::size_t {
     return lane * q_lane + h * first.width;
@@ -66,6 +71,9 @@ template <class T> struct attention_heads {
     result.q += q_at(lane, h);
     result.k += kv_at(lane, h);
     result.v += kv_at(lane, h);
+    if (lengths != nullptr && lengths[lane] < static_cast<T>(first.keys))
+      result.unseen =
+          lengths[lane] > T{0} ? first.keys - static_cast<std::size_t>(lengths[lane]) : first.keys;
     return result;
   }
   [[nodiscard]] constexpr auto slopes(attention_slopes<T> const& of_first, std::size_t lane,
@@ -80,10 +88,31 @@ template <class T> struct attention_heads {
   }
 };
 
+/// What a query weighs a key with: one number of (lanes, heads, queries, keys), in this order.
+template <class T> struct attention_weight {
+  attention_heads<T> every;
+  T const* log_sum;
+  T* to;
+
+  TESSERA_DEVICE constexpr void operator()(std::size_t at) const {
+    auto const j = at % every.first.keys;
+    auto const row = at / every.first.keys;
+    auto const i = row % every.first.queries;
+    auto const h = row / every.first.queries % every.heads;
+    auto const lane_of_batch = row / every.first.queries / every.heads;
+    auto const head = every.head(lane_of_batch, h);
+    auto score = T{0};
+    for (auto d = std::size_t{0}; j < head.seen(i) && d < head.width; ++d)
+      score = lane::fma(head.q[i * head.q_row + d], head.k[j * head.kv_row + d], score);
+    auto const sum = log_sum[lane_of_batch * every.sum_lane + h + i * head.sum];
+    to[at] = j < head.seen(i) ? lane::exp(score * head.scale - sum) : T{0};
+  }
+};
+
 /// kernel<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
 /// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
 /// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
-/// instead.
+/// instead, and for_each(count, body) for their weights.
 struct attention_fn {
   template <class X, std::size_t Keys, std::size_t Width>
   using workspace =
@@ -116,6 +145,17 @@ struct attention_fn {
           run::backward(every.head(lane, h), every.slopes(slopes, lane, h), workspace);
     }
   }
+  /// Leaves the weights (lanes, heads, queries, keys) that a forward pass with log_sum had.
+  template <class Backend, class T>
+  static constexpr void weights(attention_heads<T> const& every, T const* log_sum, T* to) {
+    auto const one = attention_weight<T>{every, log_sum, to};
+    auto const count = every.lanes * every.heads * every.first.queries * every.first.keys;
+    if constexpr (requires { kernel<attention_fn, Backend>::for_each(count, one); }) {
+      kernel<attention_fn, Backend>::for_each(count, one);
+    } else {
+      for (auto at = std::size_t{0}; at < count; ++at) one(at);
+    }
+  }
 };
 
 }  // namespace detail
@@ -124,6 +164,8 @@ struct attention_fn {
 ///
 /// Shapes    q, y (queries, width), k and v (keys, width); log_sum (queries), the logarithm of the
 ///           sum of the exponentials of a row's scores, for the backward pass
+///           Of a lane with `lengths` the keys from there on are not seen: they have slopes of
+///           zero, and where none is left y and all slopes are zero
 /// Cost      2·queries·keys·width multiply-adds forward, 5 backward, which computes the scores
 ///           anew; a causal one half of it
 /// Accuracy  scores add over width, outputs over keys, both ascending, one fma each; the sum of a
