@@ -78,11 +78,11 @@ TEST_CASE("attention: gradient check through a memory and x, with lengths") {
   test::fill(narrow, 2);
   auto const lengths = given<tag::lengths>(n.sized(3));
   test::passes_gradient_check_given<sequential<linear<8, 8>, cross<fused>>, X>(
-      given<tag::memory>(wide.sized(5, 3), lengths), 1, 0.7, 4, 3);
+      given<tag::memory>(wide.sized(3), lengths), 1, 0.7, 3);
   test::passes_gradient_check_given<sequential<residual<cross<apart>>, cross<apart>>, X>(
-      given<tag::memory>(narrow.sized(5, 3), lengths), 1, 0.7, 4, 3);
+      given<tag::memory>(narrow.sized(3), lengths), 1, 0.7, 3);
   test::passes_gradient_check_given<cross<attention_options{.heads = 2, .padded = true}>,
-                                    tensor<double, shape<5, at_most(3), 8>>>(lengths, 1, 0.7, 5, 3);
+                                    tensor<double, shape<5, at_most(3), 8>>>(lengths, 1, 0.7, 3);
   constexpr auto bare = attention_options{
       .head_width = 3, .batch_first = true, .fused = false, .out_projection = false, .memory = 5};
   auto images = tensor<double, shape<2, 2, 3, 5>>{};
@@ -119,15 +119,16 @@ template <class B, attention_options O, std::size_t M> auto numbers_of_cross() {
       given<tag::memory>(*e, view_of<E>(*de),
                          given<tag::lengths>(n, given<tag::attention_weights>(*w, view_of<W>(*w))));
   auto const y = pass->forward(*p, *x, context);
-  auto all = std::vector<float>(y.begin(), y.end());
+  auto numbers = std::vector<float>(y.begin(), y.end());
   pass->backward(*p, *x, view_of<X>(*dx), pass->gradient, context);
   for (auto const* v : {dx->values, de->values, w->values})
-    all.insert(all.end(), v,
-               v + (v == dx->values   ? 37 * 24
-                    : v == de->values ? 29 * 3 * M
-                                      : W::shape_type::capacity));
-  for_each_parameter([&](name const&, auto& g) { all.insert(all.end(), g.begin(), g.end()); },
-                     pass->gradient);
+    numbers.insert(numbers.end(), v,
+                   v + (v == dx->values   ? 37 * 24
+                        : v == de->values ? 29 * 3 * M
+                                          : W::shape_type::capacity));
+  for_each_parameter(
+      [&](name const&, auto& g) { numbers.insert(numbers.end(), g.begin(), g.end()); },
+      pass->gradient);
   for (auto lane = std::size_t{0}; lane < 3; ++lane) {
     auto sum = 0.0;
     for (auto j = std::size_t{0}; j < 29; ++j) sum += static_cast<double>((*w)(lane, 1, 36, j));
@@ -135,7 +136,7 @@ template <class B, attention_options O, std::size_t M> auto numbers_of_cross() {
   }
   for (auto j = std::size_t{11}; j < 29; ++j) CHECK((*de)(j, 2, 0) == 0);
   CHECK((*de)(10, 2, 0) != 0);
-  return all;
+  return numbers;
 }
 TEST_CASE("attention: with lengths, vectors have the bits of the reference; lane 1 sees nothing") {
   constexpr auto two = attention_options{.heads = 2, .memory = 8, .weights = true};

@@ -454,7 +454,11 @@ struct attention_layer {
                       v == static_cast<double>(static_cast<std::size_t>(v)),
                   "attention: a length is no whole number of entries");
         }
-      assign(m.kept.lengths.sized_like(n), cast<scalar_of<decltype(m.kept.lengths)>>(n));
+      using T = scalar_of<decltype(m.kept.lengths)>;
+      if constexpr (std::same_as<scalar_of<decltype(n)>, T>)
+        assign(m.kept.lengths.sized_like(n), n);
+      else
+        assign(m.kept.lengths.sized_like(n), cast<T>(n));
     }
   }
 
