@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
-#include <cstdlib>
+#include <cerrno>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 
-/// Runs a script of gnuplot in a folder, where it stays as plots.gp.
+#include <spawn.h>
+#include <sys/wait.h>
+
+/// Runs a script of gnuplot in a folder, where it stays as plots.gp. No shell reads a name.
+///
+/// Errors  std::runtime_error where gnuplot is missing or fails; tessera::file_error
 inline void run_gnuplot(std::filesystem::path const& folder, std::string const& script) {
   auto const file = folder / "plots.gp";
   tessera::write_file(file, script);
-  auto const command = "cd '" + folder.string() + "' && gnuplot plots.gp";
-  if (std::system(command.c_str()) != 0)
-    throw std::runtime_error("gnuplot failed on " + file.string() + "; is gnuplot installed?");
+  auto const fail = [&](std::string const& why) {
+    throw std::runtime_error("gnuplot failed on " + file.string() + ": " + why);
+  };
+  posix_spawn_file_actions_t actions;
+  (void)::posix_spawn_file_actions_init(&actions);
+  (void)::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  char program[] = "gnuplot";
+  char argument[] = "plots.gp";
+  char* const arguments[] = {program, argument, nullptr};
+  auto child = pid_t{};
+  auto const error = ::posix_spawnp(&child, program, &actions, nullptr, arguments, environ);
+  (void)::posix_spawn_file_actions_destroy(&actions);
+  if (error == ENOENT) fail("is gnuplot installed?");
+  if (error != 0) fail(tessera::detail::system_reason(error));
+  auto status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) fail(tessera::detail::system_reason());
+  if (not WIFEXITED(status)) fail("it was killed by signal " + std::to_string(WTERMSIG(status)));
+  if (WEXITSTATUS(status) != 0) fail("it ended with " + std::to_string(WEXITSTATUS(status)));
 }

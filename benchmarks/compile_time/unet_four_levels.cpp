@@ -18,7 +18,7 @@ using images = tessera::tensor<float, tessera::shape<4, 32, 32, 3>>;
 using times = tessera::tensor<float, tessera::shape<4, 1>>;
 
 auto main() -> int {
-  using step = tessera::input<tessera::tag::condition, times>;
+  using step = tessera::given_as<tessera::tag::condition, times>;
   auto const learner = std::make_unique<tessera::training<model, images, tessera::adam, 1, step>>();
   auto const x = std::make_unique<images>();
   auto const y = std::make_unique<images>();

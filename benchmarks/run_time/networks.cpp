@@ -45,7 +45,7 @@ BENCHMARK(both_ways<norm_block, tensor<float, shape<8, 32, 32, 64>>>)->Name("con
 void unet_step(State& state) {
   using model = digits::denoiser;
   using X = tensor<float, shape<64, 8, 8, 1>>;
-  using object = training<model, X, adam, 1, input<tag::condition, tensor<float, shape<64, 2>>>>;
+  using object = training<model, X, adam, 1, given_as<tag::condition, tensor<float, shape<64, 2>>>>;
   auto const t = std::make_unique<object>();
   auto const x = std::make_unique<X>();
   auto const y = std::make_unique<X>();

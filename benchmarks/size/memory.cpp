@@ -26,7 +26,7 @@ using language_model = gpt<gpt_options{
     .vocabulary = 128, .width = 128, .blocks = 12, .heads = 4, .recompute = Recompute}>;
 
 using images = tensor<float, shape<4, 32, 32, 3>>;
-using steps = input<tag::condition, tensor<float, shape<4, 1>>>;
+using steps = given_as<tag::condition, tensor<float, shape<4, 1>>>;
 using tokens = tensor<float, shape<128, 4>>;
 
 void print(char const* name, char const* mode, memory_report const& m, std::size_t used) {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""floors.py <root>: includes point down.
+"""floors.py <root>: includes point down, and umbrellas are whole.
 
 Fails when a header includes a floor above its own, an umbrella, or the private detail/ of another
-floor, and when a folder is no floor.
+floor, when a folder is no floor, and when headers form a circle; and when tessera.hpp does not
+reach a header of the library that is neither a component's nor device code, or cuda.hpp one that
+is device code.
 """
 import pathlib
 import re
@@ -10,6 +12,7 @@ import sys
 
 from tree import LEVEL, line_of, report
 
+COMPONENTS = {"bridge", "io", "data", "train"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<tessera/([^>]+)>|"([^"]+)")', re.MULTILINE)
 
 
@@ -40,4 +43,61 @@ def problems(root):
                 yield f"{at}: detail/ of {there[0]} is private to that floor"
 
 
-report(problems(pathlib.Path(sys.argv[1])), "floors hold")
+def included(library):
+    """For each header the headers of the library that it includes, with their places."""
+    graph = {}
+    for header in sorted(library.rglob("*.hpp")):
+        text = header.read_text(encoding="utf-8")
+        graph[header.relative_to(library).as_posix()] = {
+            match.group(1): line_of(text, match.start())
+            for match in INCLUDE.finditer(text) if match.group(1)}
+    return graph
+
+
+def circles(graph):
+    """Every include that closes a circle, with the way round."""
+    done = set()
+
+    def visit(header, way):
+        for there, line in graph.get(header, {}).items():
+            if there in way:
+                round_trip = " -> ".join([*way[way.index(there):], there])
+                yield f"include/tessera/{header}:{line}: closes a circle: {round_trip}"
+            elif there not in done:
+                yield from visit(there, [*way, there])
+        done.add(header)
+
+    for header in graph:
+        if header not in done:
+            yield from visit(header, [header])
+
+
+def left_out(graph):
+    """Headers that the umbrella of their kind does not reach."""
+    def reached(umbrella):
+        found, left = set(), [umbrella]
+        while left:
+            header = left.pop()
+            if header not in found:
+                found.add(header)
+                left.extend(graph.get(header, {}))
+        return found
+
+    umbrellas = {name: reached(name) for name in ["tessera.hpp", "cuda.hpp"] if name in graph}
+    for header in graph:
+        parts = header.split("/")
+        umbrella = "cuda.hpp" if "cuda" in parts else "tessera.hpp"
+        if len(parts) == 1 or parts[0] in COMPONENTS or umbrella not in umbrellas:
+            continue
+        if header not in umbrellas[umbrella]:
+            yield f"include/tessera/{header}: {umbrella} does not reach it"
+
+
+def all_problems(root):
+    graph = included(root / "include" / "tessera")
+    yield from problems(root)
+    yield from circles(graph)
+    yield from left_out(graph)
+
+
+report(all_problems(pathlib.Path(sys.argv[1])), "floors hold")

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <tessera/core/file.hpp>
-#include <tessera/io/parameters.hpp>
-#include <tessera/optim/clipping.hpp>
+#include <tessera/data/tokens.hpp>
 #include <tessera/optim/schedule.hpp>
-#include <tessera/optim/training.hpp>
 #include <tessera/random/token_sampler.hpp>
 #include <tessera/random/torch.hpp>
-#include <tessera/train/interrupt.hpp>
+#include <tessera/train/trainer.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -41,32 +38,6 @@ struct settings {
   return fs::path(s.output) / "model.safetensors";
 }
 
-/// The mean loss, in nats for a character, over rows that follow each other.
-class evaluation {
- public:
-  auto operator()(parameters const& p, std::string const& text) -> double {
-    auto total = 0.0;
-    auto batches = std::size_t{0};
-    for (auto at = std::size_t{0}; at + batch * context < text.size(); at += batch * context) {
-      auto starts = std::array<std::size_t, batch>{};
-      for (auto b = std::size_t{0}; b < batch; ++b) starts[b] = at + b * context;
-      load_rows(text, starts, x_->data(), y_->data());
-      auto const scores = (*run_)(p, *x_);
-      auto const target = as_const(*y_);
-      total += static_cast<double>(
-          cross_entropy{}.value(scores, target, 1.0F / static_cast<float>(y_->size())));
-      ++batches;
-    }
-    return total / static_cast<double>(batches);
-  }
-
- private:
-  std::unique_ptr<inference<model, text_batch>> run_ =
-      std::make_unique<inference<model, text_batch>>();
-  std::unique_ptr<text_batch> x_ = std::make_unique<text_batch>();
-  std::unique_ptr<next_batch> y_ = std::make_unique<next_batch>();
-};
-
 void draw(fs::path const& folder) {
   run_gnuplot(folder,
               "set terminal pngcairo size 720,420 font ',11'\nset output 'losses.png'\n"
@@ -76,6 +47,40 @@ void draw(fs::path const& folder) {
               "'losses.csv' every ::1 using 1:3 with linespoints pt 7 ps 0.6 title 'held out'\n");
 }
 
+/// The losses of a training as a file, a line for every 20 steps and for each measurement.
+class loss_log {
+ public:
+  void step(step_report const& r, bool ends_epoch) {
+    step_ = r.step;
+    sum_ += r.loss;
+    ++count_;
+    if (r.step % 20 == 0 && not ends_epoch) add("");
+  }
+  /// Returns the mean loss of the batches since the line before.
+  auto measured(double held_out) -> double {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6f", held_out);
+    return add(text);
+  }
+  [[nodiscard]] auto text() const -> std::string const& { return text_; }
+
+ private:
+  auto add(char const* held_out) -> double {
+    auto const mean = sum_ / static_cast<double>(count_);
+    char line[96];
+    std::snprintf(line, sizeof line, "%zu,%.6f,%s\n", static_cast<std::size_t>(step_), mean,
+                  held_out);
+    text_ += line;
+    sum_ = 0;
+    count_ = 0;
+    return mean;
+  }
+  std::string text_ = "step,loss,held_out\n";
+  std::uint64_t step_ = 0;
+  std::uint64_t count_ = 0;
+  double sum_ = 0;
+};
+
 void train(settings const& s) {
   using object = training<model, text_batch, adamw>;
   auto const text = split(load_text(s.text));
@@ -84,47 +89,33 @@ void train(settings const& s) {
               text.held_out.size());
   std::printf("%zu parameters, %zu bytes to train with\n", parameter_count<model>,
               memory_of<model, text_batch, mode::training, adamw>.total);
-  auto const learner = std::make_unique<object>();
-  auto const x = std::make_unique<text_batch>();
-  auto const y = std::make_unique<next_batch>();
-  auto evaluate = evaluation{};
+  auto const rows = token_rows{.length = context, .batch = batch};
+  auto const schedule = by_step{one_cycle_lr{.total = s.steps, .rise = 0.05}};
+  auto trainer = tessera::trainer<object, cross_entropy, by_step<one_cycle_lr>>(
+      {.epochs = (s.steps + 199) / 200, .clip_norm = 1},
+      adamw{.rate = s.rate, .weight_decay = 0.01}, schedule, {});
   auto generator = torch_generator(s.seed);
-  model::initialize(learner->parameters, generator);
-  auto const schedule = one_cycle_lr{.total = s.steps, .rise = 0.05};
-  auto log = std::string{"step,loss,held_out\n"};
-  auto const ctrl_c = interrupt_guard{};
+  model::initialize(trainer.parameters(), generator);
+  auto source = random_tokens(text.train, rows, s.steps, 200, generator);
+  auto held_out = consecutive_tokens(text.held_out, rows);
+  auto log = loss_log{};
   auto const began = std::chrono::steady_clock::now();
-  auto recent = 0.0;
-  auto since = std::uint64_t{0};
-  for (auto step = std::uint64_t{0}; step < s.steps && not ctrl_c.requested(); ++step) {
-    load_rows(text.train, random_starts(text.train, generator), x->data(), y->data());
-    recent += static_cast<double>(learner->differentiate(
-        0, as_const(*x), as_const(*y), cross_entropy{}, y->size(), plain_context{}));
-    clip_norm(learner->gradient(), 1.0);
-    learner->update(adamw{.rate = schedule.rate(s.rate, step), .weight_decay = 0.01});
-    ++since;
-    auto const last = step + 1 == s.steps;
-    if ((step + 1) % 20 != 0 && not last) continue;
-    auto const measured = (step + 1) % 200 == 0 || last;
-    auto const held_out = measured ? evaluate(learner->parameters, text.held_out) : 0;
-    char line[96];
-    std::snprintf(line, sizeof line, measured ? "%zu,%.6f,%.6f\n" : "%zu,%.6f,\n",
-                  static_cast<std::size_t>(step + 1), recent / static_cast<double>(since),
-                  held_out);
-    log += line;
-    if (measured) {
-      auto const seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      std::printf("step %zu of %zu, loss %.4f, held out %.4f, %.0f s\n",
-                  static_cast<std::size_t>(step + 1), static_cast<std::size_t>(s.steps),
-                  recent / static_cast<double>(since), held_out, seconds);
-      std::fflush(stdout);
-    }
-    recent = 0;
-    since = 0;
-  }
-  write_file(fs::path(s.output) / "losses.csv", log);
-  save_parameters(model_file(s), learner->parameters);
+  trainer.on_step = [&](step_report const& r) {
+    log.step(r, trainer.progress().batch == source.size());
+  };
+  trainer.on_epoch = [&](epoch_report const& r) {
+    auto const mean = log.measured(r.monitored_loss);
+    auto const seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    std::printf("step %zu of %zu, loss %.4f, held out %.4f, %.0f s\n",
+                static_cast<std::size_t>(trainer.progress().step),
+                static_cast<std::size_t>(s.steps), mean, r.monitored_loss, seconds);
+    std::fflush(stdout);
+  };
+  auto const ctrl_c = interrupt_guard{};
+  trainer.run(source, held_out);
+  write_file(fs::path(s.output) / "losses.csv", log.text());
+  save_parameters(model_file(s), trainer.parameters());
   draw(s.output);
 }
 

@@ -15,7 +15,6 @@ using model = tessera::gpt<tessera::gpt_options{
     .vocabulary = vocabulary, .width = 128, .blocks = 4, .heads = 4, .context = context}>;
 
 using text_batch = tessera::tensor<float, tessera::shape<context, batch>>;
-using next_batch = tessera::tensor<std::int32_t, tessera::shape<context, batch>>;
 using character = tessera::tensor<float, tessera::shape<1>>;
 
 }  // namespace characters

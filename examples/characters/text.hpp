@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <vector>
 
@@ -51,24 +50,6 @@ struct split_text {
   for (auto i = std::size_t{0}; i * piece < text.size(); ++i)
     (i % 20 == 1 ? result.held_out : result.train).append(text, i * piece, piece);
   return result;
-}
-
-/// `context` characters from each start, and those that follow them, time by time.
-template <class Next>
-void load_rows(std::string const& text, std::array<std::size_t, batch> const& starts, float* x,
-               Next* y) {
-  for (auto b = std::size_t{0}; b < batch; ++b)
-    for (auto t = std::size_t{0}; t < context; ++t) {
-      x[t * batch + b] = static_cast<float>(text[starts[b] + t]);
-      y[t * batch + b] = static_cast<Next>(text[starts[b] + t + 1]);
-    }
-}
-/// Where a batch's rows start, anywhere in the text.
-[[nodiscard]] inline auto random_starts(std::string const& text, auto& generator) {
-  auto starts = std::array<std::size_t, batch>{};
-  for (auto& start : starts)
-    start = generator.randint(static_cast<std::uint32_t>(text.size() - context));
-  return starts;
 }
 
 }  // namespace characters

@@ -80,7 +80,7 @@ class trainer_of final : public trainer {
   };
 
   template <class> struct object_of {
-    using type = training<Model, X, Optimizer, 1, input<tag::condition, C>>;
+    using type = training<Model, X, Optimizer, 1, given_as<tag::condition, C>>;
   };
   using object =
       typename std::conditional_t<has_condition_, object_of<void>,

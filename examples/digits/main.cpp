@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <tessera/core/file.hpp>
-#include <tessera/io/parameters.hpp>
-#include <tessera/optim/averaging.hpp>
-#include <tessera/optim/clipping.hpp>
 #include <tessera/optim/schedule.hpp>
-#include <tessera/optim/training.hpp>
-#include <tessera/train/interrupt.hpp>
+#include <tessera/train/trainer.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -23,9 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace tessera;
 
-using step_and_class = input<tag::condition, conditions>;
-using labels_of_batch = tensor<std::int32_t, shape<at_most(batch)>>;
-
+using step_and_class = given_as<tag::condition, conditions>;
 struct settings {
   std::string data = DIGITS_FOLDER "/digits.npy";
   std::string output = "digits_output";
@@ -37,101 +30,56 @@ struct settings {
   std::size_t count = 320;
 };
 
-/// The class with the highest score of each image.
-[[nodiscard]] auto recognize(parameters_of<classifier, owned<float>> const& p, images const& x,
-                             std::size_t n) -> std::vector<std::int32_t> {
-  static auto const run = std::make_unique<inference<classifier, images>>();
-  auto const scores = (*run)(p, x.sized(n));
-  auto result = std::vector<std::int32_t>{};
-  for (auto i = std::size_t{0}; i < n; ++i) {
-    auto const* const of = scores.data() + i * classes;
-    result.push_back(static_cast<std::int32_t>(std::max_element(of, of + classes) - of));
-  }
-  return result;
-}
-[[nodiscard]] auto accuracy(parameters_of<classifier, owned<float>> const& p,
-                            labelled_images const& data) -> double {
-  auto order = std::vector<std::uint32_t>(data.count());
-  for (auto i = std::size_t{0}; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  auto const x = std::make_unique<images>();
-  auto labels = std::vector<std::int32_t>{};
-  auto right = std::size_t{0};
-  for (auto b = std::size_t{0}; b < batches_of(data); ++b) {
-    auto const n = load_batch(data, order, b, *x, labels);
-    auto const found = recognize(p, *x, n);
-    for (auto i = std::size_t{0}; i < n; ++i) right += found[i] == labels[i] ? 1 : 0;
-  }
-  return static_cast<double>(right) / static_cast<double>(data.count());
+using learner = training<classifier, images, adam>;
+
+/// The share of images that are recognized; `x` and `labels` have the same length.
+[[nodiscard]] auto recognized(trainer<learner, cross_entropy>& by,
+                              parameters_of<classifier, owned<float>> const& p,
+                              labelled_images const& data) -> double {
+  auto source = tensor_batches(data.pixels, data.labels, {.batch = batch, .shuffles = false});
+  return by.measure(p, source, accuracy{})[1].value;
 }
 
 /// Trains the classifier; returns the share of the held-out images that it recognizes.
 auto train_classifier(settings const& s, split_data const& data) -> double {
-  auto const learner = std::make_unique<training<classifier, images, adam>>();
+  auto trainer = tessera::trainer<learner, cross_entropy>({.epochs = s.classifier_epochs},
+                                                          adam{.rate = s.rate}, {}, {});
   auto generator = torch_generator(s.seed);
-  classifier::initialize(learner->parameters, generator);
-  auto const x = std::make_unique<images>();
-  auto target = labels_of_batch{};
-  auto labels = std::vector<std::int32_t>{};
-  for (auto epoch = std::size_t{0}; epoch < s.classifier_epochs; ++epoch) {
-    auto const order = shuffled(s.seed, epoch, data.train.count());
-    for (auto b = std::size_t{0}; b < batches_of(data.train); ++b) {
-      auto const n = load_batch(data.train, order, b, *x, labels);
-      std::copy(labels.begin(), labels.end(), target.values);
-      learner->step(x->sized(n), target.sized(n), cross_entropy{}, adam{.rate = s.rate});
-    }
-  }
-  save_parameters(fs::path(s.output) / "classifier.safetensors", learner->parameters);
-  return accuracy(learner->parameters, data.held_out);
+  classifier::initialize(trainer.parameters(), generator);
+  auto source =
+      tensor_batches(data.train.pixels, data.train.labels, {.batch = batch, .seed = s.seed});
+  trainer.run(source);
+  save_parameters(fs::path(s.output) / "classifier.safetensors", trainer.parameters());
+  return recognized(trainer, trainer.parameters(), data.held_out);
 }
 
-/// Trains the denoiser on images with noise of random steps, one in ten without its class.
+/// Trains the denoiser, and keeps the average of its weights.
 void train_denoiser(settings const& s, split_data const& data) {
   using object = training<denoiser, images, adam, 1, step_and_class>;
-  auto const learner = std::make_unique<object>();
-  auto const average = std::make_unique<object::parameters_type>();
+  using average = averaging<object::parameters_type>;
+  using cosine = by_step<cosine_lr>;
   auto generator = torch_generator(s.seed);
-  denoiser::initialize(learner->parameters, generator);
-  *average = learner->parameters;
-  auto const image = std::make_unique<images>();
-  auto const noise = std::make_unique<images>();
-  auto const x = std::make_unique<images>();
-  auto c = conditions{};
-  auto labels = std::vector<std::int32_t>{};
+  auto const first = std::make_unique<object::parameters_type>();
+  denoiser::initialize(*first, generator);
+  auto source = noisy_images(data.train, s.seed, generator);
+  auto trainer = tessera::trainer<object, mse, cosine, norm_clipping, average>(
+      {.epochs = s.epochs}, adam{.rate = s.rate}, {{.period = s.epochs * source.size()}}, {},
+      norm_clipping{.most = 1}, average({.decay = 0.995}));
+  trainer.parameters() = *first;
   auto log = std::string{"epoch,loss\n"};
-  auto const schedule = cosine_lr{.period = s.epochs * batches_of(data.train)};
-  auto const averaging = exponential_average{.decay = 0.995};
-  auto const ctrl_c = interrupt_guard{};
-  auto step = std::uint64_t{0};
-  for (auto epoch = std::size_t{0}; epoch < s.epochs && not ctrl_c.requested(); ++epoch) {
-    auto const order = shuffled(s.seed, epoch, data.train.count());
-    auto total = 0.0;
-    for (auto b = std::size_t{0}; b < batches_of(data.train); ++b, ++step) {
-      auto const n = load_batch(data.train, order, b, *image, labels);
-      generator.normal(noise->values, n * size * size);
-      for (auto i = std::size_t{0}; i < n; ++i) {
-        auto const t = generator.randint(diffusion.steps);
-        auto const dropped = generator.randint(10) == 0;
-        c.values[2 * i] = static_cast<float>(t);
-        c.values[2 * i + 1] =
-            static_cast<float>(dropped ? classes : static_cast<std::size_t>(labels[i]));
-        diffusion.add_noise(t, image->sized(n)[i], noise->sized(n)[i], x->sized(n)[i]);
-      }
-      auto const loss = learner->differentiate(0, x->sized(n), as_const(noise->sized(n)), mse{},
-                                               n * size * size, given(c.sized(n)));
-      clip_norm(learner->gradient(), 1.0);
-      learner->update(adam{.rate = schedule.rate(s.rate, step)});
-      averaging.update(*average, learner->parameters, step);
-      total += static_cast<double>(loss);
-    }
-    auto const mean = total / static_cast<double>(batches_of(data.train));
+  trainer.on_epoch = [&](epoch_report const& r) {
     char line[64];
-    std::snprintf(line, sizeof line, "%zu,%.6f\n", epoch + 1, mean);
+    auto const epoch = static_cast<std::size_t>(r.epoch);
+    std::snprintf(line, sizeof line, "%zu,%.6f\n", epoch, r.training_loss);
     log += line;
-    if (epoch % 10 == 9 || epoch + 1 == s.epochs)
-      std::printf("epoch %zu of %zu, loss %.4f\n", epoch + 1, s.epochs, mean), std::fflush(stdout);
-  }
+    if (epoch % 10 == 0 || epoch == s.epochs)
+      std::printf("epoch %zu of %zu, loss %.4f\n", epoch, s.epochs, r.training_loss),
+          std::fflush(stdout);
+  };
+  auto const ctrl_c = interrupt_guard{};
+  trainer.run(source);
   write_file(fs::path(s.output) / "losses.csv", log);
-  save_parameters(fs::path(s.output) / "denoiser.safetensors", *average);
+  save_parameters(fs::path(s.output) / "denoiser.safetensors", trainer.part<average>().average());
 }
 
 /// Images of the asked classes, from noise: classifier-free guidance away from "no class".
@@ -219,20 +167,23 @@ void train(settings const& s) {
 void sample(settings const& s) {
   auto p = std::make_unique<parameters_of<classifier, owned<float>>>();
   load_parameters(fs::path(s.output) / "classifier.safetensors", *p);
+  auto reader = trainer<learner, cross_entropy>({}, {}, {}, {});
   auto draw_samples = sampler(s);
-  auto right = std::size_t{0};
+  auto right = 0.0;
   for (auto done = std::size_t{0}; done < s.count;) {
-    auto labels = std::vector<std::int32_t>(std::min(batch, s.count - done));
-    for (auto i = std::size_t{0}; i < labels.size(); ++i)
-      labels[i] = static_cast<std::int32_t>(i % classes);
+    auto const n = std::min(batch, s.count - done);
+    auto labels = std::vector<std::int32_t>(n);
+    for (auto i = std::size_t{0}; i < n; ++i) labels[i] = static_cast<std::int32_t>(i % classes);
     auto const& x = draw_samples(labels);
-    auto const found = recognize(*p, x, labels.size());
-    for (auto i = std::size_t{0}; i < labels.size(); ++i) right += found[i] == labels[i] ? 1 : 0;
-    if (done == 0 && labels.size() == batch) draw(s.output, x);
-    done += labels.size();
+    auto const generated = labelled_images{
+        xt::adapt(x.data(), n * size * size, xt::no_ownership(), std::array{n, size, size, 1UL}),
+        xt::adapt(labels, std::array{n})};
+    right += recognized(reader, *p, generated) * static_cast<double>(n);
+    if (done == 0 && n == batch) draw(s.output, x);
+    done += n;
   }
   std::printf("%zu digits generated, %.2f %% recognized as the class asked for\n", s.count,
-              100 * static_cast<double>(right) / static_cast<double>(s.count));
+              100 * right / static_cast<double>(s.count));
 }
 
 auto run(int count, char** arguments) -> int {

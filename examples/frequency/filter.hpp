@@ -4,6 +4,7 @@
 #include <tessera/data/batches.hpp>
 #include <tessera/train/log.hpp>
 #include <tessera/train/progress.hpp>
+#include <tessera/train/run_folder.hpp>
 
 #include <filesystem>
 #include <functional>
@@ -45,10 +46,9 @@ class filter {
  public:
   virtual ~filter() = default;
   [[nodiscard]] virtual auto describe(std::ostream& to) const -> cost = 0;
-  /// Trains from the initial weights of the seed; or, with `resume`, from the checkpoint of the
-  /// folder. The best parameters remain.
-  virtual auto train(std::shared_ptr<tessera::recordings const> data,
-                     std::filesystem::path const& folder, bool resume,
+  /// Trains from the initial weights of the seed; or, where the run resumes, from its checkpoint.
+  /// The best parameters remain. The run is shown with the first checkpoint after a step.
+  virtual auto train(std::shared_ptr<tessera::recordings const> data, tessera::run_folder& run,
                      std::function<void(tessera::epoch_report const&)> on_epoch,
                      std::function<void(std::uint64_t, std::uint64_t)> on_batch)
       -> training_result = 0;
@@ -58,6 +58,8 @@ class filter {
   virtual void predict(std::shared_ptr<tessera::recordings const> data,
                        std::function<void(answers const&)> const& receive) = 0;
   virtual void save(std::filesystem::path const& path) const = 0;
+  /// Errors  file_error, safetensors_error; usage_error for a model of other settings, or with a
+  ///         number that is none
   virtual void load(std::filesystem::path const& path) = 0;
   /// Samples per second, one after another, of one signal.
   [[nodiscard]] virtual auto streaming_rate(double seconds) const -> double = 0;

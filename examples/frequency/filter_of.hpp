@@ -63,8 +63,8 @@ template <class Mode, class Model> class filter_of : public filter {
     constexpr auto inference = tessera::memory_of<Model, input, tessera::mode::inference>.object;
     return {tessera::parameter_count<Model>, training, inference, streaming_bytes()};
   }
-  auto train(std::shared_ptr<tessera::recordings const> data, std::filesystem::path const& folder,
-             bool resume, std::function<void(tessera::epoch_report const&)> on_epoch,
+  auto train(std::shared_ptr<tessera::recordings const> data, tessera::run_folder& run,
+             std::function<void(tessera::epoch_report const&)> on_epoch,
              std::function<void(std::uint64_t, std::uint64_t)> on_batch)
       -> training_result override {
     auto const epochs = *settings_.epochs;
@@ -76,14 +76,21 @@ template <class Mode, class Model> class filter_of : public filter {
          .patience = settings_.patience,
          .min_delta = settings_.min_delta,
          .threads = threads(),
-         .folder = folder,
+         .folder = run.path(),
          .checkpoint_seconds = settings_.checkpoint_seconds,
          .model = model_name(settings_),
-         .settings = to_yaml(settings_)},
+         .settings = to_result_yaml(settings_)},
         tessera::adam{.rate = settings_.learning_rate, .weight_decay = *settings_.weight_decay},
         {settings_.schedule, {.from = epochs / 2, .to = epochs, .factor = 0.02}}, {});
-    if (resume) {
+    trainer.on_checkpoint = [&] {
+      if (trainer.progress().step == 0) return;
+      run.show();
+      trainer.move_to(run.path());
+    };
+    if (run.resumes()) {
       trainer.resume();
+      check_finite(trainer.checkpoint_file(), trainer.parameters());
+      check_finite(trainer.checkpoint_file(), trainer.best());
     } else {
       initialize();
       trainer.parameters() = *parameters_;
@@ -115,10 +122,22 @@ template <class Mode, class Model> class filter_of : public filter {
     });
   }
   void save(std::filesystem::path const& path) const override {
-    tessera::save_parameters(path, *parameters_);
+    tessera::save_parameters(path, *parameters_, {{"settings", to_result_yaml(settings_)}});
   }
   void load(std::filesystem::path const& path) override {
-    tessera::load_parameters(path, *parameters_);
+    auto const file = tessera::safetensors::read(path);
+    if (auto const found = file.metadata().find("settings"); found != file.metadata().end())
+      if (auto const difference =
+              tessera::settings_difference(to_result_yaml(settings_), found->second);
+          not difference.empty())
+        throw usage_error(path.string() +
+                          ": is of another training than settings.yaml: " + difference);
+    try {
+      tessera::load_parameters(file, *parameters_);
+    } catch (tessera::safetensors_error const& e) {
+      throw usage_error(path.string() + ": " + e.what());
+    }
+    check_finite(path, *parameters_);
   }
   [[nodiscard]] auto streaming_rate(double seconds) const -> double override {
     if constexpr (streams) {
@@ -158,6 +177,10 @@ template <class Mode, class Model> class filter_of : public filter {
       return tessera::memory_of<Model, sample, tessera::mode::streaming>.object;
     else
       return 0;
+  }
+  static void check_finite(std::filesystem::path const& path, parameters_type const& p) {
+    if (auto const found = tessera::not_finite(p))
+      throw usage_error(path.string() + ": the parameter " + *found + " is not finite");
   }
   [[nodiscard]] auto threads() const -> std::size_t {
     return settings_.threads > 0 ? settings_.threads : std::thread::hardware_concurrency();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 #include <tessera/train/display.hpp>
 #include <tessera/train/interrupt.hpp>
+#include <tessera/train/run_folder.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -41,6 +42,9 @@ struct trained {
 };
 [[nodiscard]] auto open_folder(fs::path const& folder) -> trained {
   auto result = trained{};
+  if (tessera::run_folder::is_torn(folder))
+    throw usage_error(folder.string() +
+                      ": a training was stopped while it took this folder: train --resume");
   if (not fs::exists(folder / "settings.yaml"))
     throw usage_error(folder.string() + " has no settings.yaml: it is no output of `train`");
   read_config((folder / "settings.yaml").string(), result.s);
@@ -56,28 +60,11 @@ auto train(settings const& s, fs::path const& folder, bool resume) -> int {
   auto f = make_filter(s);
   auto table = std::ostringstream{};
   auto const costs = f->describe(table);
-  if (resume && not fs::exists(folder / "checkpoint.safetensors"))
-    throw usage_error("--resume: " + folder.string() + " has no checkpoint.safetensors");
-  auto error = std::error_code{};
-  fs::create_directories(folder, error);
-  if (error) throw usage_error("--output: " + folder.string() + ": " + error.message());
-  if (resume) {
-    auto before = settings{};
-    read_config((folder / "settings.yaml").string(), before);
-    resolve(before);
-    auto mine = s;
-    mine.threads = before.threads;
-    mine.checkpoint_seconds = before.checkpoint_seconds;
-    if (model_name(before) == model_name(mine) && to_yaml(before) != to_yaml(mine))
-      throw usage_error("--resume: " + folder.string() +
-                        " was trained with other settings: see its settings.yaml");
-  } else {
-    if (fs::exists(folder / "checkpoint.safetensors"))
-      std::printf("replacing the training in %s\n", folder.c_str());
-    fs::remove(folder / "model.safetensors");
-    fs::remove(folder / "metrics.json");
-    tessera::write_file(folder / "settings.yaml", to_yaml(s));
-  }
+  if (folder.empty()) throw usage_error("--output: expected a folder, got nothing");
+  auto run = tessera::run_folder(
+      {folder, to_result_yaml(s), {"model.safetensors", "metrics.json", "plots"}, resume});
+  if (not resume && fs::exists(folder / "checkpoint.safetensors"))
+    std::printf("the training in %s is replaced with the first checkpoint\n", folder.c_str());
   std::printf("%s, %zu parameters\n%s", model_name(s).c_str(), costs.parameters,
               table.str().c_str());
 
@@ -87,7 +74,7 @@ auto train(settings const& s, fs::path const& folder, bool resume) -> int {
       make_recordings(make_signal(static_cast<std::uint32_t>(s.train_seed), s.phase_scale));
   auto const begun = clock::now();
   auto const result = f->train(
-      data, folder, resume, [&](tessera::epoch_report const& r) { shown.epoch(r); },
+      data, run, [&](tessera::epoch_report const& r) { shown.epoch(r); },
       [&](std::uint64_t done, std::uint64_t all) { shown.batch(done, all); });
   auto const trained_seconds = seconds_since(begun);
   if (result.interrupted) {
@@ -95,11 +82,17 @@ auto train(settings const& s, fs::path const& folder, bool resume) -> int {
                 static_cast<unsigned long long>(result.progress.epoch + 1));
     return 130;
   }
-  f->save(folder / "model.safetensors");
+  f->save(run.path() / "model.safetensors");
   auto const evaluated = clock::now();
-  auto const figures = evaluate_both(*f, s, costs.parameters);
+  auto figures = report{};
+  try {
+    figures = evaluate_both(*f, s, costs.parameters);
+  } catch (interrupted const&) {
+    std::printf("\ninterrupted while it was evaluated; to go on: the same command with --resume\n");
+    return 130;
+  }
   auto const evaluation_seconds = seconds_since(evaluated);
-  tessera::write_file(folder / "metrics.json", to_json(figures) + '\n');
+  tessera::write_file(run.path() / "metrics.json", to_json(figures) + '\n');
   std::printf("best of epoch %llu\n\n",
               static_cast<unsigned long long>(result.progress.best_epoch));
   print_table(std::cout, figures);
@@ -119,16 +112,13 @@ auto run(int argc, char** argv) -> int {
       "sinusoids it returns the one that is asked for."};
   app.require_subcommand(1);
 
-  auto data_seed = std::uint32_t{1};
+  auto data_seed = std::uint64_t{1};
   auto data_scale = 0.01;
-  auto data_rows = std::size_t{0};
+  auto data_rows = std::uint64_t{samples};
   auto* const data = app.add_subcommand("data", "Print a signal: the mixture and the four targets");
-  data->add_option("--seed", data_seed, "of the signal")->capture_default_str();
-  data->add_option("--phase-scale", data_scale, "share of the circle that phases are drawn from")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
-  data->add_option("--print", data_rows, "samples to print; all without it")
-      ->check(CLI::Range(std::size_t{1}, samples));
+  add_option(*data, "seed", data_seed, "of the signal");
+  add_option(*data, "phase_scale", data_scale, "share of the circle that phases are drawn from");
+  add_option(*data, "print", data_rows, "samples to print");
 
   auto s = settings{};
   auto config = std::string{};
@@ -164,12 +154,15 @@ auto run(int argc, char** argv) -> int {
     app.parse(argc, argv);
   } catch (CLI::ParseError const& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    throw usage_error(e.what());
+    throw usage_error(tessera::shortened(e.what(), 300));
   }
 
   if (*data) {
-    auto const signal = make_signal(data_seed, data_scale);
-    for (auto n = std::size_t{0}; n < (data_rows > 0 ? data_rows : samples); ++n)
+    check_range("seed", data_seed, 0U, 4294967295U);
+    check_range("phase_scale", data_scale, 0, 1);
+    check_range("print", data_rows, 1U, samples);
+    auto const signal = make_signal(static_cast<std::uint32_t>(data_seed), data_scale);
+    for (auto n = std::size_t{0}; n < data_rows; ++n)
       std::printf("%.9f %.9f %.9f %.9f %.9f\n", signal.mixture[n], signal.targets[0][n],
                   signal.targets[1][n], signal.targets[2][n], signal.targets[3][n]);
   } else if (*training) {
@@ -184,6 +177,7 @@ auto run(int argc, char** argv) -> int {
     else
       print_table(std::cout, figures);
   } else if (*plotting) {
+    auto const lock = tessera::folder_lock(folder);  // no run takes the folder meanwhile
     auto t = open_folder(folder);
     auto const signal = make_signal(static_cast<std::uint32_t>(t.s.test_seed), t.s.phase_scale);
     for (auto const& file :
@@ -213,9 +207,12 @@ auto run(int argc, char** argv) -> int {
 /// 0: done; 2: what was asked for is impossible; 130: interrupted.
 auto main(int argc, char** argv) -> int {
   try {
-    return frequency::run(argc, argv);
+    auto const code = frequency::run(argc, argv);
+    if (std::cout.flush(); std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::runtime_error("standard output cannot be written");
+    return code;
   } catch (std::exception const& e) {
-    std::fprintf(stderr, "frequency: %s\n", e.what());
+    std::fprintf(stderr, "frequency: %s\n", tessera::shortened(e.what(), 1000).c_str());
     return 2;
   }
 }

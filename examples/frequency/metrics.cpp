@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "metrics.hpp"
 
+#include <tessera/train/interrupt.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -29,6 +31,7 @@ auto moments::r() const -> double {
 auto evaluate(filter& f, signal const& s) -> evaluation {
   auto result = evaluation{};
   f.predict(make_recordings(s), [&](answers const& a) {
+    if (tessera::interrupt_guard::requested()) throw interrupted{};
     constexpr auto inputs = 1 + frequencies.size();
     for (auto lane = std::size_t{0}; lane < a.lanes; ++lane) {
       auto const* const selector = a.inputs.data() + lane * inputs + 1;

@@ -31,6 +31,10 @@ struct evaluation {
   std::array<std::vector<double>, frequencies.size()> answers;
 };
 
+/// What ends an evaluation where an interrupt_guard was asked to.
+struct interrupted {};
+
+/// Errors  interrupted
 [[nodiscard]] auto evaluate(filter& f, signal const& s) -> evaluation;
 
 struct report {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "plots.hpp"
 
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -63,7 +63,7 @@ struct plot {
   std::string script;
 };
 
-[[nodiscard]] auto plots(path const& log) -> std::vector<plot> {
+[[nodiscard]] auto plots() -> std::vector<plot> {
   auto const frame = std::string{"set grid lc rgb '#dddddd'; set border 3; set tics nomirror\n"};
   auto four = frame +
               "set multiplot layout 2,2 title 'Test signal: the four filters, first second'\n"
@@ -90,16 +90,13 @@ struct plot {
   }
   return {
       {"training", 600,
-       frame +
-           "set datafile separator ','\nset title 'Training'\nset xlabel 'epoch'\n"
-           "set ylabel 'mean squared error'; set logscale y; set format y '%g'\n"
-           "set y2label 'learning rate'; set y2tics; set logscale y2; set format y2 '%.0e'\n"
-           "set border 11; set key top right\n"
-           "plot '" +
-           log.string() +
-           "' skip 1 u 1:3 w l lw 2 lc rgb '#bbbbbb' t 'while training', "
-           "'' skip 1 u 1:4 w l lw 2 lc rgb '#1f77b4' t 'frozen weights', "
-           "'' skip 1 u 1:2 axes x1y2 w l lw 1 dt 2 lc rgb '#2ca02c' t 'learning rate'\n"},
+       frame + "set datafile separator ','\nset title 'Training'\nset xlabel 'epoch'\n"
+               "set ylabel 'mean squared error'; set logscale y; set format y '%g'\n"
+               "set y2label 'learning rate'; set y2tics; set logscale y2; set format y2 '%.0e'\n"
+               "set border 11; set key top right\n"
+               "plot 'log.csv' skip 1 u 1:3 w l lw 2 lc rgb '#bbbbbb' t 'while training', "
+               "'' skip 1 u 1:4 w l lw 2 lc rgb '#1f77b4' t 'frozen weights', "
+               "'' skip 1 u 1:2 axes x1y2 w l lw 1 dt 2 lc rgb '#2ca02c' t 'learning rate'\n"},
       {"selected", 500,
        frame +
            "set title 'Test signal, 3 Hz selected'\nset xlabel 'time (s)'\nset ylabel 'amplitude'\n"
@@ -121,6 +118,8 @@ struct plot {
 auto draw_plots(path const& folder, path const& log, signal const& s, evaluation const& test)
     -> std::vector<path> {
   std::filesystem::create_directories(folder);
+  // Under a name of its own, so that gnuplot reads no name that a user chose.
+  tessera::write_file(folder / "log.csv", {tessera::read_file(log)});
   auto const length = test.answers[0].size();
   tessera::write_file(folder / "series.dat", rows(length, [&](std::ostream& to, std::size_t n) {
                         to << static_cast<double>(n) / sample_rate << ' ' << s.mixture[n];
@@ -137,7 +136,7 @@ auto draw_plots(path const& folder, path const& log, signal const& s, evaluation
   tessera::write_file(folder / "errors.dat", histogram(s, test));
   auto files = std::vector<path>{};
   auto script = std::string{};
-  for (auto const& p : plots(std::filesystem::absolute(log))) {
+  for (auto const& p : plots()) {
     auto const size = std::to_string(p.height);
     for (auto const& [ending, terminal] :
          {std::pair{".png", "pngcairo size 1000," + size + " font 'sans,11'"},

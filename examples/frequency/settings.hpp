@@ -48,17 +48,29 @@ struct settings {
   friend auto operator==(settings const&, settings const&) -> bool = default;
 };
 
+/// An option of numbers or text, read as the config file is: see read_config.
+void add_option(CLI::App& app, std::string const& name, std::uint64_t& value, char const* help);
+void add_option(CLI::App& app, std::string const& name, double& value, char const* help);
 /// Adds an option to `app` for every setting.
 void add_options(CLI::App& app, settings& s);
-/// Reads a YAML file over `s`.
+/// Reads a YAML file over `s`: whole numbers in decimal digits, finite numbers.
 ///
-/// Errors  usage_error for a file that cannot be read, an unknown key, a value of another type
+/// Errors  usage_error for a file that cannot be read or is no such file, an unknown key or one
+/// that
+///         comes twice, a value of another type
 void read_config(std::string const& path, settings& s);
+/// Errors  usage_error where value is not from low to high
+void check_range(std::string const& name, double value, double low, double high);
+void check_range(std::string const& name, std::uint64_t value, std::uint64_t low,
+                 std::uint64_t high);
 /// Fills in what depends on the mode and checks every value.
 ///
 /// Errors  usage_error, which names the option, what was expected and what came
 void resolve(settings& s);
-/// The settings as YAML: what --print-config prints and every output folder keeps.
+/// The settings as YAML, numbers with all their digits: what --print-config prints.
 [[nodiscard]] auto to_yaml(settings const& s) -> std::string;
+/// The same without what changes no result: what every output folder keeps, and what a training is
+/// resumed by.
+[[nodiscard]] auto to_result_yaml(settings const& s) -> std::string;
 
 }  // namespace frequency

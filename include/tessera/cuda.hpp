@@ -9,6 +9,8 @@
 ///   auto step = device::graph([&] { learner->step(*x, *target, cross_entropy{}, adamw{}); });
 ///   auto const loss = step();
 #include <tessera/backend/cuda/graph.hpp>
+#include <tessera/grad/cuda/reduction.hpp>
+#include <tessera/grad/cuda/trace.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
 #include <tessera/ops/cuda/conv1d.hpp>

@@ -33,7 +33,9 @@
 #include <tessera/layers/time_embedding.hpp>
 #include <tessera/layers/upsample.hpp>
 #include <tessera/ops/matmul.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/optim/averaging.hpp>
+#include <tessera/optim/schedule.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/random/numpy.hpp>
 #include <tessera/random/philox.hpp>

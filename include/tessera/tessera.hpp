@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// All of the library for a hosted program, but device code and optional dependencies.
-#include <tessera/embedded.hpp>
-
-#if TESSERA_SIMD && !defined(__CUDACC__)
-#include <tessera/ops/simd/affine_map.hpp>
-#include <tessera/ops/simd/attention.hpp>
-#include <tessera/ops/simd/conv1d.hpp>
-#include <tessera/ops/simd/conv2d.hpp>
-#include <tessera/ops/simd/group_norm.hpp>
-#include <tessera/ops/simd/lstm_cell.hpp>
-#include <tessera/ops/simd/matmul.hpp>
-#include <tessera/ops/simd/rotary.hpp>
-#include <tessera/optim/simd/optimizer.hpp>
-#include <tessera/tensor/simd/assign.hpp>
-#endif
-
+/// All of the library but its components (bridge, io, data, train) and device code (cuda.hpp).
+/// What is left out of embedded.hpp asks for a heap, or is for tools.
 #include <tessera/compose/gradient_check.hpp>
+#include <tessera/embedded.hpp>
+#include <tessera/models/diffusion.hpp>
+#include <tessera/models/gpt.hpp>
+#include <tessera/models/unet.hpp>
+#include <tessera/random/token_sampler.hpp>

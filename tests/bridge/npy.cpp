@@ -42,3 +42,78 @@ TEST_CASE("npy: errors name the file") {
   }
   CHECK_THROWS_AS(load_npy<double>(folder / "none.npy"), file_error);
 }
+
+namespace {
+/// A file of format 1.0 with this header and these bytes after it.
+void write_npy(std::filesystem::path const& path, std::string header, std::string const& data) {
+  header += '\n';
+  auto lead = std::string("\x93NUMPY\x01\x00", 8);
+  lead += static_cast<char>(header.size() & 255U);
+  lead += static_cast<char>(header.size() >> 8U);
+  write_file(path, lead + header + data);
+}
+}  // namespace
+
+TEST_CASE("npy: a header that says something impossible is refused") {
+  auto const folder = test::folder{};
+  auto const path = folder / "x.npy";
+  auto const data = std::string(48, '\1');
+  auto const with = [&](std::string const& shape) {
+    write_npy(path, "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }", data);
+    return path;
+  };
+  CHECK(load_npy<float>(with("(3, 4)")).size() == 12);
+  CHECK(load_npy<float>(with("(12,)")).dimension() == 1);
+  for (auto const* shape : {"(-3, -4)",
+                            "(4294967296, 4294967296)",
+                            "(2305843009213693952, 2, 2, 2)",
+                            "(99999999999999999999,)",
+                            "(9223372036854775807, 2)",
+                            "(1000000000000,)",
+                            "(a, b)",
+                            "(3.0, 4)",
+                            "(3,,4)",
+                            "(3 4)",
+                            "(12)",
+                            ")3, 4(",
+                            "(3, 4",
+                            "(3, 3)",
+                            "(3, 5)",
+                            "()",
+                            "(0,)",
+                            "(+3, 4)",
+                            "(3, 4) 5",
+                            "'x'"}) {
+    INFO(shape);
+    CHECK_THROWS_WITH(load_npy<float>(with(shape)), Catch::Contains("x.npy: is no .npy file of"));
+  }
+  for (auto const* header :
+       {"{}", "{'descr': }", "{'shape': (3, 4), 'descr': '<f4'}", "",
+        "{'descr': [('a','<f4')], 'fortran_order': False, 'shape': (3, 4), }",
+        "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (3, 4), }",
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), 'more': 'x'}",
+        "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 4), }",
+        "{'descr': '<f4' 'fortran_order': False, 'shape': (3, 4), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } x"}) {
+    INFO(header);
+    write_npy(path, header, data);
+    CHECK_THROWS_WITH(load_npy<float>(path), Catch::Contains("x.npy: is no .npy file of"));
+  }
+  write_npy(path, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", data + "x");
+  CHECK_THROWS_WITH(load_npy<float>(path), Catch::Contains("bytes follow its array"));
+}
+TEST_CASE("npy: arrays by columns, of bytes, of nothing, and of one number") {
+  auto const folder = test::folder{};
+  auto const path = folder / "x.npy";
+  write_npy(path, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }", "\1\4\2\5\3\6");
+  auto const columns = load_npy<std::uint8_t>(path);
+  for (auto i = std::size_t{0}; i < 6; ++i) CHECK(columns(i / 3, i % 3) == i + 1);
+  CHECK(columns.storage()[1] == 2);
+  write_npy(path, "{\"shape\": (0, 3), 'fortran_order':False,'descr':'|b1'}", "");
+  CHECK(load_npy<bool>(path).size() == 0);
+  write_npy(path, "{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", "\1\2");
+  CHECK_THROWS_WITH(load_npy<bool>(path), Catch::Contains("a bool is neither 0 nor 1"));
+  write_npy(path, "{'descr': '|i1', 'fortran_order': False, 'shape': (), }", "\7");
+  CHECK(load_npy<std::int8_t>(path)() == 7);
+}

@@ -12,7 +12,7 @@ TEST_CASE("residual: x + f(x)") {
   test::fill_parameters(p, 1);
   test::fill(x, 2);
   auto const run = std::make_unique<inference<residual<inner>, D>>();
-  auto const f = forward_by_value<inner>(p.layer, x);
+  auto const f = forward_by_value<inner>(get<0>(p), x);
   CHECK(test::same_bits((*run)(p, x), D(x + f)));
 }
 TEST_CASE("residual: gradients and streams") {

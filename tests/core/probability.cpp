@@ -2,6 +2,8 @@
 #include <support/catch.hpp>
 #include <tessera/core/probability.hpp>
 
+#include <limits>
+
 using tessera::probability;
 
 template <probability P> struct holder {
@@ -11,5 +13,6 @@ static_assert(holder<0.25>::value == 0.25 && holder<0.2>::value == 0.2);
 TEST_CASE("probability: outside [0, 1) is refused") {
   CHECK_THROWS_AS(probability(1.0), std::invalid_argument);
   CHECK_THROWS_AS(probability(-0.1), std::invalid_argument);
+  CHECK_THROWS_AS(probability(std::numeric_limits<double>::quiet_NaN()), std::invalid_argument);
   CHECK(probability(0.999).millionths == 999000);
 }

@@ -25,6 +25,7 @@ namespace {
 }
 using X = tensor<float, shape<at_most(5), at_most(4), 2>>;
 using Y = tensor<float, shape<at_most(5), at_most(4), 1>>;
+using pair_of_tensors = slot<X, Y>;
 }  // namespace
 
 TEST_CASE("batches: every window once in an epoch, whatever the chunks") {
@@ -36,9 +37,10 @@ TEST_CASE("batches: every window once in an epoch, whatever the chunks") {
     auto seen = std::multiset<float>{};
     for (auto b = std::size_t{0}; b < source.size(); ++b)
       for (auto c = std::size_t{0}; c < chunks; ++c) {
-        auto x = X{};
-        auto y = Y{};
-        auto const [vx, vy] = source.load(b, c, chunks, x, y);
+        auto s = pair_of_tensors{};
+        source.load(b, c, chunks, s);
+        auto const vx = s.x.read();
+        auto const vy = s.target.read();
         CHECK(vx.extent_of<0>() == 3);
         CHECK(vy.extent_of<1>() == vx.extent_of<1>());
         for (auto i = std::size_t{0}; i < vx.extent_of<1>(); ++i) {
@@ -57,13 +59,13 @@ TEST_CASE("batches: the chunks of a batch, one after another, are the batch") {
   auto const data = counted_samples(2, 11);
   auto source = window_batches(data, windows(as_parts(*data), 3), 4, false, 9);
   source.begin(3);
-  auto x = X{};
-  auto y = Y{};
-  auto const one = source.load(1, 0, 1, x, y).first;
+  auto s = pair_of_tensors{};
+  source.load(1, 0, 1, s);
+  auto const one = s.x.read();
   for (auto c = std::size_t{0}; c < 2; ++c) {
-    auto px = X{};
-    auto py = Y{};
-    auto const half = source.load(1, c, 2, px, py).first;
+    auto part = pair_of_tensors{};
+    source.load(1, c, 2, part);
+    auto const half = part.x.read();
     CHECK(half.extent_of<1>() == 2);
     for (auto i = std::size_t{0}; i < 2; ++i) CHECK(half(0, i, 0) == one(0, 2 * c + i, 0));
   }
@@ -72,31 +74,62 @@ TEST_CASE("batches: lanes go on where they ended") {
   auto const data = counted_samples(3, 12);
   auto source = lane_batches(data, 5);
   CHECK(source.size() == 3);
-  auto x = X{};
-  auto y = Y{};
+  auto s = pair_of_tensors{};
   for (auto b = std::size_t{0}; b < 3; ++b) {
-    auto const [vx, vy] = source.load(b, 0, 1, x, y);
+    source.load(b, 0, 1, s);
+    auto const vx = s.x.read();
     CHECK(vx.extent_of<0>() == (b < 2 ? 5U : 2U));
     CHECK(vx.extent_of<1>() == 3);
     for (auto lane = std::size_t{0}; lane < 3; ++lane)
       CHECK(vx(0, lane, 0) == static_cast<float>(100 * lane + 5 * b));
   }
 }
+TEST_CASE("batches: of a window, the last target alone") {
+  auto const data = counted_samples(2, 11);
+  auto source = window_batches(data, windows(as_parts(*data), 3), 4, true, 0, window_targets::last);
+  auto s = slot<X, tensor<float, shape<at_most(4), 1>>>{};
+  source.load(2, 0, 1, s);
+  REQUIRE(s.target.read().extent_of<0>() == 4);
+  for (auto i = std::size_t{0}; i < 4; ++i)
+    CHECK(s.target.read()(i, 0) == 0.5F - s.x.read()(2, i, 1));
+  auto classes = slot<X, tensor<std::int32_t, shape<at_most(4)>>>{};
+  source.load(4, 0, 1, classes);
+  CHECK(classes.target.read().extent_of<0>() == 2);
+  CHECK(classes.target.read()(1) == 10);
+}
+TEST_CASE("batches: a chunk has no example where the batch ends before it") {
+  CHECK(share_of(10, 16, 0, 4).count == 4);
+  CHECK(share_of(10, 16, 2, 4).count == 2);
+  CHECK(share_of(10, 16, 3, 4).count == 0);
+  CHECK(share_of(3, 3, 1, 2).first == 2);
+}
 TEST_CASE("batches: what does not fit is refused by its numbers") {
   auto const data = counted_samples(5, 12);
-  auto x = X{};
-  auto y = Y{};
+  auto s = pair_of_tensors{};
   auto too_long = window_batches(data, windows(as_parts(*data), 6), 4, true);
-  CHECK_THROWS_WITH(too_long.load(0, 0, 1, x, y),
-                    "batches: a batch has 6 time steps, the model is compiled for at most 5");
+  CHECK_THROWS_WITH(too_long.load(0, 0, 1, s),
+                    "batches: x has 6 at axis 0, the model is compiled for at most 5");
   auto too_wide = lane_batches(data, 5);
-  CHECK_THROWS_WITH(too_wide.load(0, 0, 1, x, y),
-                    "batches: a batch has 5 lanes, the model is compiled for at most 4");
-  auto narrow = tensor<float, shape<at_most(5), at_most(8), 3>>{};
-  auto y_of_eight = tensor<float, shape<at_most(5), at_most(8), 1>>{};
-  CHECK_THROWS_WITH(too_wide.load(0, 0, 1, narrow, y_of_eight),
-                    Catch::Contains("expected 3 columns"));
+  CHECK_THROWS_WITH(too_wide.load(0, 0, 1, s),
+                    "batches: x has 5 at axis 1, the model is compiled for at most 4");
+  auto narrow = slot<tensor<float, shape<at_most(5), at_most(8), 3>>,
+                     tensor<float, shape<at_most(5), at_most(8), 1>>>{};
+  CHECK_THROWS_WITH(too_wide.load(0, 0, 1, narrow),
+                    "batches: x has 2 at axis 2, the model is compiled for 3");
+  auto flat = slot<X, tensor<float, shape<at_most(5)>>>{};
+  CHECK_THROWS_WITH(lane_batches(counted_samples(2, 12), 5).load(0, 0, 1, flat),
+                    "batches: target has 3 axes, the model is compiled for 1");
+  auto differ = counted_samples(2, 12);
+  (*differ)[1].inputs = xt::xtensor<float, 2>(std::array<std::size_t, 2>{12, 3});
+  CHECK_THROWS_WITH(lane_batches(differ, 5), Catch::Contains("columns of the first one"));
   CHECK_THROWS_AS(window_batches(data, windows(as_parts(*data), 13), 4), std::invalid_argument);
   CHECK_THROWS_AS(window_batches(data, windows(as_parts(*data), 3), 0), std::invalid_argument);
   CHECK_THROWS_AS(lane_batches(data, 0), std::invalid_argument);
+}
+TEST_CASE("batches: windows of recordings that are not there are refused") {
+  auto const data = counted_samples(2, 90);
+  CHECK_THROWS_WITH(window_batches(data, windows({{7, 0, 90}}, 8), 4),
+                    Catch::Contains("a part is of recording 7"));
+  CHECK_THROWS_WITH(window_batches(data, windows({{1, 80, 200}}, 8), 4),
+                    Catch::Contains("a part ends at sample 200, recording 1 has 90"));
 }

@@ -23,3 +23,7 @@ TEST_CASE("shuffle: torch.randperm's order") {
   generator.randperm(want.data(), want.size());  // against torch: tests/random/torch.cpp
   CHECK(shuffled(3, 2, 40) == want);
 }
+TEST_CASE("shuffle: more examples than can be numbered are refused") {
+  CHECK_THROWS_WITH(shuffled(1, 0, std::size_t{1} << 32),
+                    Catch::Contains("expected at most 4294967295 examples, got 4294967296"));
+}

@@ -37,3 +37,30 @@ TEST_CASE("windows: impossible numbers are refused") {
   CHECK_THROWS_AS(hold_out({}, 1.0), std::invalid_argument);
   CHECK_THROWS_AS(hold_out({}, -0.1), std::invalid_argument);
 }
+TEST_CASE("windows: every part's own, empty parts among them, wherever they stand") {
+  auto parts = std::vector<part>{{9, 0, 2}};
+  for (auto r = std::size_t{0}; r < 200; ++r) parts.push_back({r, r, r + r % 7});
+  parts.push_back({9, 5, 5});
+  auto const w = windows(parts, 3);
+  auto i = std::size_t{0};
+  for (auto const& p : parts)
+    for (auto begin = p.begin; begin + 3 <= p.end; ++begin)
+      REQUIRE(w[i++] == part{p.recording, begin, begin + 3});
+  CHECK(i == w.size());
+  CHECK_THROWS_AS(w[w.size()], std::out_of_range);
+  CHECK_THROWS_AS(windows{}[0], std::out_of_range);
+}
+TEST_CASE("windows: parts that cannot be are refused by their numbers") {
+  CHECK_THROWS_WITH(windows({{0, 50, 10}}, 8),
+                    "windows: a part begins at sample 50 and ends at 10");
+  CHECK_THROWS_WITH(hold_out({{0, 50, 10}}, 0.1), Catch::Contains("begins at sample 50"));
+  constexpr auto most = static_cast<std::size_t>(-1);
+  CHECK_THROWS_WITH(windows({{0, 0, most}, {1, 0, most}}, 1), Catch::Contains("can be counted"));
+  auto const length_of = [](std::size_t recording) { return recording == 0 ? 90U : 20U; };
+  CHECK_NOTHROW(check_parts({{0, 0, 90}, {1, 3, 20}}, 2, length_of));
+  CHECK_THROWS_WITH(check_parts({{7, 0, 90}}, 2, length_of),
+                    "check_parts: a part is of recording 7, counted from 0 there are 2");
+  CHECK_THROWS_WITH(check_parts({{1, 0, 21}}, 2, length_of),
+                    "check_parts: a part ends at sample 21, recording 1 has 20");
+  CHECK_THROWS_AS(check_parts({{0, 4, 3}}, 2, length_of), std::invalid_argument);
+}

@@ -10,6 +10,7 @@ import math
 import os
 import pathlib
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -17,12 +18,20 @@ import tempfile
 import time
 import unittest
 
-PROGRAM = sys.argv.pop(1)
+PROGRAM = os.path.abspath(sys.argv.pop(1))
 
 
 def run(*arguments, **options):
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True,
                           check=False, **options)
+
+
+def small_disk(size):
+    """What Popen calls in the child: no file becomes larger than `size` bytes."""
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return limit
 
 
 def losses(folder):
@@ -121,8 +130,7 @@ class Frequency(unittest.TestCase):
             done = run("train", "--mode", "windowed", "--length", 5, "--layers", 1, "--epochs", 1,
                        "--validation", 0.45, "--threads", threads, "--output", output)
             self.assertEqual(done.returncode, 0, done.stderr)
-            text = (output / "checkpoint.safetensors").read_bytes()
-            checkpoints.append(text.replace(b"threads: %d" % threads, b"threads: 0"))
+            checkpoints.append((output / "checkpoint.safetensors").read_bytes())
         self.assertEqual(checkpoints[0], checkpoints[1])
         self.assertEqual(checkpoints[0], checkpoints[2])
 
@@ -210,10 +218,10 @@ class Frequency(unittest.TestCase):
         self.fails(["unknown key lenght"], *config("lenght: 3\n"))
         self.fails(["epochs: expected a whole number", "many"], *config("epochs: many\n"))
         self.fails(["epochs: expected a whole number", "-1"], *config("epochs: -1\n"))
-        self.fails(["dropout: expected a number"], *config("dropout: [1]\n"))
+        self.fails(["dropout: expected a finite number"], *config("dropout: [1]\n"))
         self.fails(["is not YAML"], *config("a: [\n"))
         self.fails(["expected keys and values"], *config("- 1\n"))
-        self.fails(["none.yaml cannot be read"], *train, "--config", self.folder / "none.yaml")
+        self.fails(["none.yaml: cannot be read"], *train, "--config", self.folder / "none.yaml")
         self.fails(["--length: expected a number from 1 to 100, got 0"], *train, "--mode",
                    "windowed", "--length", 0)
         self.fails(["--dropout: expected a number from 0 to 0.9, got 1.5"], *train, "--dropout", 1.5)
@@ -225,14 +233,74 @@ class Frequency(unittest.TestCase):
         self.fails(["--learning-rate"], *train, "--learning-rate", "nan")
         self.fails(["--wide"], *train, "--wide", 3)
         self.fails(["--print"], "data", "--print", 0)
+        self.fails(["--seed: expected a whole number", "got -1"], "data", "--seed", -1)
+        self.fails(["--phase-scale: expected a finite number, got nan"], "data", "--phase-scale",
+                   "nan")
+
+    def test_numbers_that_only_look_like_some_are_refused(self):
+        train = ["train", "--output", self.folder / "out"]
+        config = self.folder / "c.yaml"
+        for name, value in [("--hidden", "-18446744073709551552"), ("--hidden", "0100"),
+                            ("--seed", "-1"), ("--seed", "18446744073709551616"),
+                            ("--epochs", "1e2"), ("--epochs", "0x10"), ("--dropout", "1e-400"),
+                            ("--learning-rate", "inf")]:
+            key = name[2:].replace("-", "_")
+            with self.subTest(name=name, value=value):
+                self.fails([name + ": expected a ", "got " + value], *train, f"{name}={value}")
+                config.write_text(f"{key}: '{value}'\n")
+                self.fails(["c.yaml: " + key + ": expected a ", "got " + value], *train,
+                           "--config", config)
+        self.fails(["--seed: expected a number from 0 to 4294967295, got 4294967296"], *train,
+                   "--seed", 4294967296)
+
+    def test_every_digit_of_a_setting_is_kept(self):
+        for value in ("0.0012345678901234567", "1e-05", "0.1", "0.30000000000000004"):
+            printed = run("train", "--learning-rate", value, "--print-config").stdout
+            kept = [line for line in printed.splitlines() if line.startswith("learning_rate")][0]
+            self.assertEqual(float(kept.split(": ")[1]), float(value))
+
+    def test_the_settings_of_a_folder_train_the_same_bytes_again(self):
+        first, again = self.folder / "first", self.folder / "again"
+        self.assertEqual(run("train", "--epochs", 2, "--phase-scale", "0.8123456785432109",
+                             "--output", first).returncode, 0)
+        self.assertEqual(run("train", "--config", first / "settings.yaml", "--output",
+                             again).returncode, 0)
+        for file in ("checkpoint.safetensors", "model.safetensors", "settings.yaml"):
+            self.assertEqual((first / file).read_bytes(), (again / file).read_bytes())
+
+    def test_a_config_that_is_none_gets_one_short_message(self):
+        train = ["train", "--output", self.folder / "out", "--config"]
+        config = self.folder / "c.yaml"
+        os.mkfifo(self.folder / "pipe")
+        self.fails(["is a folder, not a file"], *train, self.folder)
+        self.fails(["is a pipe or a device"], *train, self.folder / "pipe")
+        self.fails(["is a pipe or a device"], *train, "/dev/zero")
+        for text, words in [("seed: 1\nepochs: 2\nseed: 3\n", "the key seed comes twice"),
+                            ("seed: 1\n---\nseed: 3\n", "more than one document"),
+                            ("[a]: 1\n", "a key is no name"), ("epochs:\n", "got a list, a map"),
+                            ("[" * 5_000_000, "settings take at most"),
+                            ("[" * 60_000, "is not YAML"),
+                            ("mode: " + "x" * 60_000, "--mode: expected one of"),
+                            ("x" * 900 + ": 1", "unknown key xxx")]:
+            config.write_text(text)
+            begun = time.monotonic()
+            done = run(*train, config)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+            self.assertLess(len(done.stderr), 600)
+            self.assertLess(time.monotonic() - begun, 20)
+        self.fails(["expected"], "train", "--output", self.folder / "out", "--mode", "y" * 100_000)
+        self.assertLess(len(run("train", "--mode", "y" * 100_000).stderr), 600)
+        self.assertLess(len(run("train", "--" + "y" * 100_000).stderr), 600)
 
     def test_bad_files_are_refused_and_nothing_is_written(self):
         output = self.folder / "out"
         run("train", *SHORT["stateful"], "--output", output)
         self.fails(["it is no output of `train`"], "evaluate", self.folder)
-        self.fails(["other settings"], "train", "--resume", "--output", output, "--epochs", 9)
-        self.fails(["expected shape (512, 5), got (256, 5)", "model.0.weight_ih_l0"], "train",
-                   *SHORT["stateful"], "--resume", "--output", output, "--hidden", 128)
+        self.fails(["other settings: epochs: expected 9, got 4"], "train", "--resume", "--output",
+                   output, "--epochs", 9)
+        self.fails(["hidden: expected 128, got 64"], "train", *SHORT["stateful"], "--resume",
+                   "--output", output, "--hidden", 128)
         self.fails(["has no checkpoint"], "train", "--resume", "--output", self.folder / "none")
         checkpoint = output / "checkpoint.safetensors"
         checkpoint.write_bytes(checkpoint.read_bytes()[:-100])
@@ -244,19 +312,144 @@ class Frequency(unittest.TestCase):
         self.fails(["model.safetensors", "header"], "evaluate", output)
         model.write_bytes(whole[:50])
         self.fails(["model.safetensors"], "evaluate", output)
+        with open(model, "wb") as sparse:
+            sparse.truncate(50 << 30)
+        self.fails(["model.safetensors", "header"], "evaluate", output)
+        model.unlink()
+        os.mkfifo(model)
+        self.fails(["is a pipe"], "evaluate", output)
+        model.unlink()
+        model.write_bytes(whole[:-4] + b"\x00\x00\xc0\x7f")
+        self.fails(["model.safetensors: the parameter", "is not finite"], "evaluate", output)
+        model.write_bytes(b"PK\x03\x04" + whole)
+        self.fails(["zip archive", "save_file"], "evaluate", output)
+
+    def test_files_of_two_trainings_are_never_used_together(self):
+        one, two = self.folder / "one", self.folder / "two"
+        for output, rate in ((one, 0.003), (two, 0.004)):
+            self.assertEqual(run("train", *SHORT["stateful"], "--learning-rate", rate, "--output",
+                                 output).returncode, 0)
+        arguments = ["train", *SHORT["stateful"], "--learning-rate", 0.003, "--output", one]
+
+        def swapped(name):
+            keep = (one / name).read_bytes()
+            (one / name).write_bytes((two / name).read_bytes())
+            return keep
+
+        keep = swapped("model.safetensors")
+        self.fails(["learning_rate: expected 0.003, got 0.004"], "evaluate", one)
+        (one / "model.safetensors").write_bytes(keep)
+        keep = swapped("checkpoint.safetensors")
+        self.fails(["learning_rate: expected 0.003, got 0.004"], *arguments, "--resume")
+        (one / "checkpoint.safetensors").write_bytes(keep)
+        keep = swapped("log.csv")
+        self.fails(["log.csv: expected the rows of epochs 1 to 4"], *arguments, "--resume")
+        (one / "log.csv").write_bytes(keep)
+        keep = (one / "log.jsonl").read_bytes()
+        (one / "log.jsonl").unlink()
+        self.assertEqual(run(*arguments, "--resume").returncode, 0)
+        self.assertEqual((one / "log.jsonl").read_bytes(), keep)
+
+    def test_a_checkpoint_whose_progress_cannot_be_is_refused(self):
+        output = self.folder / "out"
+        run("train", *SHORT["stateful"], "--output", output)
+        checkpoint = output / "checkpoint.safetensors"
+        whole = checkpoint.read_bytes()
+        start = 8 + int.from_bytes(whole[:8], "little")
+        places = json.loads(whole[8:start])
+        for name, value in [("best", b"\x00" * 6 + b"\xf8\x7f"), ("best_epoch", b"\xff" * 8),
+                            ("epoch", b"\x09" + b"\x00" * 7), ("step", b"\x07" + b"\x00" * 7),
+                            ("without_improvement", b"\xff" * 8), ("log", b"\x01" * 8),
+                            ("loss_sum", b"\x00" * 6 + b"\xf0\x3f")]:
+            with self.subTest(name):
+                begin = start + places["progress." + name]["data_offsets"][0]
+                checkpoint.write_bytes(whole[:begin] + value + whole[begin + 8:])
+                self.fails(["checkpoint"], "train", *SHORT["stateful"], "--resume", "--output",
+                           output)
+        begin = start + places["best.1.weight"]["data_offsets"][0]
+        checkpoint.write_bytes(whole[:begin] + b"\x00\x00\xc0\x7f" + whole[begin + 4:])
+        self.fails(["the parameter 1.weight is not finite"], "train", *SHORT["stateful"],
+                   "--resume", "--output", output)
 
     def test_folders_that_cannot_be_written_are_refused(self):
         file = self.folder / "file"
         file.write_text("")
         self.fails(["file"], "train", "--output", file / "out")
         self.fails(["out"], "train", "--output", "/dev/null/out")
-        full = self.folder / "full"
-        full.mkdir()
-        os.symlink("/dev/full", full / "settings.yaml.part")
-        done = run("train", "--epochs", 1, "--output", full)
+        done = run("train", "--epochs", 1, "--output", self.folder / "full",
+                   preexec_fn=small_disk(100))
         self.assertEqual(done.returncode, 2)
-        self.assertIn("No space left on device", done.stderr)
-        self.assertEqual(list(full.iterdir()), [])
+        self.assertIn("File too large", done.stderr)
+        self.assertFalse((self.folder / "full").exists())
+
+    # -- runs in a folder
+    def test_a_new_training_that_fails_leaves_the_old_one_whole(self):
+        output = self.folder / "out"
+        self.assertEqual(run("train", *SHORT["stateful"], "--output", output).returncode, 0)
+        before = {file.name: file.read_bytes() for file in output.iterdir()}
+        done = run("train", "--epochs", 2, "--output", output,
+                   preexec_fn=small_disk(5000))
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual({file.name: file.read_bytes() for file in output.iterdir()}, before)
+        self.fails(["other settings: epochs: expected 2, got 4"], "train", "--epochs", 2,
+                   "--resume", "--output", output)
+
+    def test_a_folder_has_one_training_at_a_time(self):
+        output = self.folder / "out"
+        with subprocess.Popen([PROGRAM, "train", "--epochs", "1000", "--output", output],
+                              stdout=subprocess.PIPE, text=True) as first:
+            for line in first.stdout:
+                if line.startswith("epoch"):
+                    break
+            for arguments in (["train", "--output", output], ["plot", output],
+                              ["train", "--epochs", 1000, "--resume", "--output", output]):
+                done = run(*arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"belongs to a run that goes on: process {first.pid} on", done.stderr)
+            first.kill()
+        self.assertEqual(run("train", "--epochs", 1, "--output", output).returncode, 0)
+        self.assertEqual(sorted(file.name for file in output.iterdir()),
+                         ["checkpoint.safetensors", "log.csv", "log.jsonl", "metrics.json",
+                          "model.safetensors", "settings.yaml"])
+
+    def test_an_interrupt_of_the_last_evaluation_is_heard(self):
+        output = self.folder / "out"
+        heard = 0
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            arguments = [*SHORT["attention"], "--output", output]
+            with subprocess.Popen([PROGRAM, "train", *map(str, arguments)],
+                                  stdout=subprocess.DEVNULL) as process:
+                while not (output / "model.safetensors").exists():
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.0005)
+                process.send_signal(sent)
+                heard += process.wait() == 130
+            self.assertEqual(run("train", *arguments, "--resume").returncode, 0)
+            self.assertTrue((output / "metrics.json").exists())
+            (output / "model.safetensors").unlink()
+        self.assertEqual(heard, 2)
+
+    # -- what is around the program
+    def test_output_that_cannot_be_written_is_no_success(self):
+        output = self.folder / "out"
+        run("train", *SHORT["stateful"], "--output", output)
+        for arguments in (["data"], ["train", "--print-config"], ["models"], ["--help"],
+                          ["evaluate", output, "--json"], ["evaluate", output]):
+            with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([PROGRAM, *map(str, arguments)], stdout=full, check=False,
+                                      stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("standard output cannot be written", done.stderr)
+
+    def test_no_shell_reads_the_name_of_a_folder(self):
+        for name in ("it's", "$(touch oops)", "; touch oops;", "a b", "'; system('touch oops'); '"):
+            with self.subTest(name):
+                output = self.folder / name
+                self.assertEqual(run("train", "--epochs", 1, "--output", output).returncode, 0)
+                done = run("plot", output, cwd=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue((output / "plots" / "training.png").exists())
+        self.assertEqual(list(self.folder.rglob("oops")), [])
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ using model = conditioned<linear<2, 6>, condition_bias<6, 4>>;
 using C = tensor<float, shape<3, 2>>;
 
 auto main() -> int {
-  static inference<model, X, input<tag::condition, C>> run;
+  static inference<model, X, given_as<tag::condition, C>> run;
   static parameters_of<model, owned<float>> p;
   static X x;
   static C c;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
+#include <tessera/cuda.hpp>
 
 using namespace tessera;
 
@@ -68,7 +69,7 @@ struct every_function {
 };
 
 static_assert(row_wise<as_layer<gate<4>>> && not row_wise<as_layer<over_time>>);
-static_assert(std::is_empty_v<kept_of<as_layer<gate<4>>, tensor<float, shape<2, 4>>>>,
+static_assert(std::is_empty_v<typename as_layer<gate<4>>::template kept<tensor<float, shape<2, 4>>>>,
               "elementwise layers keep nothing");
 static_assert(parameter_count<gate<4>> == 8);
 
@@ -121,4 +122,62 @@ TEST_CASE("trace: frozen parameters and an unwanted dx") {
   pass->forward(p, x);
   pass->backward(p, x);
   CHECK(test::same_parameters(before, pass->gradient));
+}
+
+namespace {
+
+/// Columns that two operands share.
+struct shifted {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) {
+    return slice(x, all, all, range<0, 3>) * slice(x, all, all, range<1, 4>);
+  }
+};
+/// Rows that two operands share.
+struct neighbours {
+  template <class Storage> struct parameters {};
+  static constexpr bool row_wise = false;
+  static constexpr auto forward(auto const&, auto x) {
+    return slice(x, range<0, 4>) * slice(x, range<1, 5>);
+  }
+};
+
+/// The gradient and dx of one pass.
+template <class Model, class Backend> [[nodiscard]] auto slopes_on() {
+  using X = tensor<float, shape<5, 3, 4>, Backend>;
+  using pass = differentiation<Model, X>;
+  auto const d = device::make<pass>();
+  auto const p = device::make<parameters_of<Model, owned<float, Backend>>>();
+  auto const x = device::make<X>();
+  auto const dx = device::make<X>();
+  test::fill_parameters(*p, 1);
+  test::fill(*x, 2);
+  d->forward(*p, *x);
+  test::fill(d->dy, 3);
+  d->backward(*p, *x, view_of<X>(*dx), d->gradient, plain_context{});
+  auto all = std::vector<float>(dx->values, dx->values + dx->size());
+  for_each_parameter([&](name const&, auto& w) { all.insert(all.end(), w.begin(), w.end()); },
+                     d->gradient);
+  return all;
+}
+template <class Model> [[nodiscard]] auto device_differs() -> double {
+  auto const host = slopes_on<Model, reference>();
+  auto const other = slopes_on<Model, cuda>();
+  auto worst = host.size() == other.size() ? 0.0 : 1.0;
+  for (auto i = std::size_t{0}; i < host.size(); ++i)
+    worst = std::max(worst, std::abs(static_cast<double>(host[i]) - static_cast<double>(other[i])));
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("trace: slopes on the device are those of the reference, in their order") {
+  CHECK(device_differs<gate<4>>() == 0);         // by columns
+  CHECK(device_differs<every_function>() == 0);  // by elements
+  CHECK(device_differs<nested_means>() == 0);    // by rows
+  CHECK(device_differs<rms_norm<4>>() == 0);     // by columns, and by rows
+  CHECK(device_differs<over_time>() < 1e-6);     // sums of columns are cut into parts there
+  CHECK(device_differs<one_number>() == 0);      // a number that all rows share
+  CHECK(device_differs<shifted>() == 0);         // one thread
+  CHECK(device_differs<neighbours>() == 0);      // one thread
 }

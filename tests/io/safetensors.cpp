@@ -84,3 +84,37 @@ TEST_CASE("safetensors: the file is named in what goes wrong with it") {
                     Catch::Contains("broken.safetensors: expected at least 8 bytes, got 4"));
   CHECK_THROWS_AS(safetensors::read(folder / "none.safetensors"), file_error);
 }
+TEST_CASE("safetensors: an archive of torch.save is called one, with the way out") {
+  auto const folder = test::folder{};
+  write_file(folder / "m.pt", "PK\3\4" + std::string(200, '\0'));
+  CHECK_THROWS_WITH(safetensors::read(folder / "m.pt"),
+                    Catch::Contains("is a zip archive, as torch.save writes") &&
+                        Catch::Contains("safetensors.torch.save_file"));
+}
+TEST_CASE("safetensors: a file that is larger than its header says is refused before it is read") {
+  auto const folder = test::folder{};
+  write_file(folder / "sparse", std::string(8, '\0'));
+  std::filesystem::resize_file(folder / "sparse", std::uintmax_t{50} << 30);
+  CHECK_THROWS_WITH(safetensors::read(folder / "sparse"),
+                    Catch::Contains("sparse: the header does not begin with"));
+  auto const header = std::string{R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"};
+  auto const small = bytes_of(header, 8);
+  write_file(folder / "long", {small});
+  std::filesystem::resize_file(folder / "long", std::uintmax_t{50} << 30);
+  CHECK_THROWS_WITH(safetensors::read(folder / "long"),
+                    Catch::Contains("bytes follow the last tensor"));
+}
+TEST_CASE("safetensors: bytes of another owner are seen, not copied; a move keeps what is seen") {
+  auto const whole = bytes_of(test::golden("safetensors_files")["written"]);
+  auto seen = safetensors::look(whole);
+  auto read = safetensors::parse(whole);
+  auto const moved = std::move(read);
+  for (auto const& [name, entry] : seen.tensors()) {
+    CHECK(std::ranges::equal(entry.bytes, moved[name].bytes));
+    if (not entry.bytes.empty()) {
+      CHECK(entry.bytes.data() > whole.data());
+      CHECK(entry.bytes.data() < whole.data() + whole.size());
+      CHECK(moved[name].bytes.data() != entry.bytes.data());
+    }
+  }
+}

@@ -7,7 +7,7 @@
 using namespace tessera;
 
 using layer = condition_bias<2, 3>;
-using two = input<tag::condition, tensor<float, shape<4, 2>>>;
+using two = given_as<tag::condition, tensor<float, shape<4, 2>>>;
 static_assert(accepts<layer, shape<4, 5, 5, 3>, two> && not accepts<layer, shape<4, 5, 5, 2>, two>);
 static_assert(parameter_count<layer> == 3 * 2 + 3 && in_place<layer>);
 
@@ -19,7 +19,7 @@ TEST_CASE("condition_bias: every pixel of an image moves by what its condition s
   p.bias = {{0, 0, 100}};
   auto x = X{};
   x = 0.5;
-  auto const run = std::make_unique<inference<layer, X, input<tag::condition, C>>>();
+  auto const run = std::make_unique<inference<layer, X, given_as<tag::condition, C>>>();
   auto const y = run->resume(p, x, given(C{{1, 2, 10, 20}}));
   CHECK(test::distance(
             y, {1.5, 2.5, 103.5, 1.5, 2.5, 103.5, 10.5, 20.5, 130.5, 10.5, 20.5, 130.5}) == 0);
@@ -41,7 +41,7 @@ TEST_CASE("condition_bias: vectors have the bits of the reference") {
     using C = tensor<float, shape<3, 6>, B>;
     using model = condition_bias<6, 20>;
     auto const p = std::make_unique<parameters_of<model, owned<float, B>>>();
-    auto const pass = std::make_unique<differentiation<model, X, input<tag::condition, C>>>();
+    auto const pass = std::make_unique<differentiation<model, X, given_as<tag::condition, C>>>();
     auto const x = std::make_unique<X>();
     auto c = C{};
     auto dc = C{};
@@ -87,9 +87,9 @@ TEST_CASE("condition_bias: a stream with a knob has the bits of the sequence") {
   auto c = knobs{};
   test::fill(x, 2);
   test::fill(c, 3);
-  auto const whole = std::make_unique<inference<model, sequence, input<tag::condition, knobs>>>();
+  auto const whole = std::make_unique<inference<model, sequence, given_as<tag::condition, knobs>>>();
   auto const stream =
-      std::make_unique<streaming<model, sample_of<sequence>, input<tag::condition, knobs>>>();
+      std::make_unique<streaming<model, sample_of<sequence>, given_as<tag::condition, knobs>>>();
   clear(*stream);
   auto const y = (*whole)(*p, x, given(c));
   for (auto t = std::size_t{0}; t < 5; ++t)

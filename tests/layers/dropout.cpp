@@ -6,7 +6,7 @@ using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
 static_assert(in_place<dropout<>> && dropout<>::about.backward_reads == reads::neither);
-static_assert(std::is_empty_v<tape_of<dropout<>, tensor<float, shape<3>>>>,
+static_assert(std::is_empty_v<kept_of<dropout<>, tensor<float, shape<3>>, training_call>>,
               "found again, not kept");
 static_assert(probability(0.2).value() == 0.2 && at_run_time.is_run_time());
 
@@ -70,4 +70,13 @@ TEST_CASE("dropout: a probability of run time") {
   };
   CHECK(kept(0) == 3700);
   CHECK(kept(0.9F) == Approx(370).margin(60));
+}
+TEST_CASE("dropout: a probability that is none is refused when it is drawn") {
+  using late = sequential<dropout<at_run_time>>;
+  auto const x = std::make_unique<X>();
+  auto const run = std::make_unique<inference<late, X>>();
+  auto const p = parameters_of<late, owned<float>>{};
+  for (auto const wrong : {1.0F, 2.0F, -0.1F, NAN})
+    CHECK_THROWS_WITH(run->resume(p, *x, random_context{.dropout = wrong}),
+                      "dropout: a probability from 0, and below 1");
 }

@@ -30,21 +30,45 @@ TEST_CASE("cross_entropy: a certain row costs nothing, a wrong class is refused"
                   std::invalid_argument);
 }
 
+TEST_CASE("losses: a target of other extents is refused, where it would be broadcast") {
+  using Y = tensor<float, shape<at_most(4), 2>>;
+  auto const y = Y{};
+  auto const target = Y{};
+  CHECK_THROWS_AS(mse::value(y.sized(3), target.sized(1), 1.0F), std::invalid_argument);
+  CHECK_THROWS_AS(l1::value(y.sized(3), target.sized(1), 1.0F), std::invalid_argument);
+  CHECK(mse::value(y.sized(3), target.sized(3), 1.0F) == 0);
+}
+TEST_CASE("losses: what they compare with") {
+  using Y = tensor<double, shape<6, at_most(3), 5>>;
+  CHECK(std::same_as<mse::target_type<view_of<Y>>, Y>);
+  CHECK(std::same_as<cross_entropy::target_type<Y>, tensor<std::int32_t, shape<6, at_most(3)>>>);
+}
+TEST_CASE("binary_cross_entropy: far from 0 it neither overflows nor loses digits") {
+  auto const y = tensor<float, shape<4>>{{-200, 200, -200, 200}};
+  auto const target = tensor<float, shape<4>>{{0, 1, 1, 0}};
+  CHECK(binary_cross_entropy::value(as_const(y), as_const(target), 1.0F) == 400);
+}
+TEST_CASE("huber: delta is above 0") {
+  auto const y = tensor<float, shape<4>>{};
+  CHECK_THROWS_AS(huber{.delta = 0}.value(as_const(y), as_const(y), 1.0F), std::invalid_argument);
+}
+
 // -- laws -----------------------------------------------------------------------------------------
-TEMPLATE_TEST_CASE("losses: the slope is the derivative of the value", "", mse, l1) {
+TEMPLATE_TEST_CASE("losses: the slope is the derivative of the value", "", mse, l1, huber,
+                   binary_cross_entropy) {
   auto y = tensor<double, shape<3, 5>>{};
   auto target = tensor<double, shape<3, 5>>{};
   auto dy = tensor<double, shape<3, 5>>{};
   test::fill(y, 1);
   test::fill(target, 2);
-  (void)TestType::value_and_slope(as_const(y), as_const(target),
-                                  view<double, shape<3, 5>>{dy.data()}, 0.1);
+  (void)TestType{}.value_and_slope(as_const(y), as_const(target),
+                                   view<double, shape<3, 5>>{dy.data()}, 0.1);
   for (auto i = std::size_t{0}; i < 15; ++i) {
     auto const at = y.values[i];
     y.values[i] = at + 1e-6;
-    auto const above = TestType::value(as_const(y), as_const(target), 0.1);
+    auto const above = TestType{}.value(as_const(y), as_const(target), 0.1);
     y.values[i] = at - 1e-6;
-    auto const below = TestType::value(as_const(y), as_const(target), 0.1);
+    auto const below = TestType{}.value(as_const(y), as_const(target), 0.1);
     y.values[i] = at;
     CHECK(dy.values[i] == Approx((above - below) / 2e-6).margin(1e-8));
   }
@@ -70,14 +94,15 @@ TEST_CASE("cross_entropy: the slope is the derivative of the value") {
 }
 
 // -- reference: tests/reference/loss.py -----------------------------------------------------------
-template <class Loss> void agrees(test::golden const& g, std::string const& name) {
+template <class Loss>
+void agrees(test::golden const& g, std::string const& name, Loss const& loss = {}) {
   auto y = tensor<float, shape<5, 3, 7>>{};
   auto target = y;
   auto dy = y;
   test::load(y, g[name + ".y"]);
   test::load(target, g[name + ".target"]);
-  auto const value = Loss::value_and_slope(as_const(y), as_const(target),
-                                           view<float, shape<5, 3, 7>>{dy.data()}, 1.0F / 105);
+  auto const value = loss.value_and_slope(as_const(y), as_const(target),
+                                          view<float, shape<5, 3, 7>>{dy.data()}, 1.0F / 105);
   CHECK(value == Approx(g[name + ".value"][0]).epsilon(1e-6));
   CHECK(test::distance(dy, g[name + ".dy"]) <= 1e-7);
 }
@@ -85,6 +110,9 @@ TEST_CASE("losses: agree with torch") {
   auto const g = test::golden("loss");
   agrees<mse>(g, "mse");
   agrees<l1>(g, "l1");
+  agrees<huber>(g, "huber");
+  agrees(g, "huber_half", huber{.delta = 0.5});
+  agrees<binary_cross_entropy>(g, "bce");
   for (auto const& [name, loss] : {std::pair{"plain", cross_entropy{}},
                                    std::pair{"smooth", cross_entropy{.label_smoothing = 0.1}},
                                    std::pair{"ignore", cross_entropy{.ignore_index = 3}}}) {

@@ -29,7 +29,7 @@ using two_blocks = unet<unet_options{.in = 1,
 static_assert(std::same_as<output_shape<two_levels, shape<2, 6, 4, 2>>, shape<2, 6, 4, 3>>);
 static_assert(
     std::same_as<output_shape<two_levels, shape<at_most(9), 8, 8, 2>>, shape<at_most(9), 8, 8, 3>>);
-using step_and_class = input<tag::condition, tensor<float, shape<2, 2>>>;
+using step_and_class = given_as<tag::condition, tensor<float, shape<2, 2>>>;
 static_assert(accepts<two_levels, shape<2, 6, 4, 2>, step_and_class>);
 static_assert(not accepts<two_levels, shape<2, 6, 4, 3>, step_and_class>);
 static_assert(not accepts<two_levels, shape<2, 5, 4, 2>, step_and_class>, "5 does not halve");
@@ -46,10 +46,10 @@ TEST_CASE("unet: gradient check through both inputs") {
 template <class Model, class X, class C>
 void agrees(test::golden const& g, std::string const& prefix) {
   auto const p = std::make_unique<parameters_of<Model, owned<float>>>();
-  auto const pass = std::make_unique<differentiation<Model, X, input<tag::condition, C>>>();
+  auto const pass = std::make_unique<differentiation<Model, X, given_as<tag::condition, C>>>();
   auto const x = std::make_unique<X>();
   auto const dx = std::make_unique<X>();
-  auto const run = std::make_unique<inference<Model, X, input<tag::condition, C>>>();
+  auto const run = std::make_unique<inference<Model, X, given_as<tag::condition, C>>>();
   auto c = C{};
   test::load(*p, g, prefix);
   test::load(*x, g[prefix + "x"]);

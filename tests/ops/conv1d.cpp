@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
+#include <tessera/cuda.hpp>
 
 #include <vector>
 
@@ -58,5 +59,26 @@ TEMPLATE_TEST_CASE("conv1d: the bits of the reference, for random geometries", "
     slow::parameters(g, x.data(), before, dy.data(), dw_want.data(), db_want.data(), none);
     CHECK(test::same_bits(dw, dw_want));
     CHECK(test::same_bits(db, db_want));
+  }
+}
+
+TEST_CASE("conv1d: what it remembers is the end of what it saw, on every backend") {
+  for (auto const time : {std::size_t{1}, std::size_t{3}, std::size_t{4}, std::size_t{9}}) {
+    auto const g =
+        detail::conv1d_geometry{.time = time, .rows = 2, .in = 3, .kernel = 5, .before = 4};
+    auto const sample = g.rows * g.in;
+    auto all = std::vector<float>((g.before + time) * sample);
+    for (auto i = std::size_t{0}; i < all.size(); ++i) all[i] = static_cast<float>(i);
+    auto const past = std::vector<float>(all.begin(), all.end() - static_cast<long>(time * sample));
+    auto const want = std::vector<float>(all.end() - static_cast<long>(past.size()), all.end());
+    auto const* const x = all.data() + past.size();
+    auto const after = [&]<class Backend>(Backend) {
+      auto to = past;
+      kernel<detail::conv1d_fn, Backend>::remember(g, x, to.data());
+      return to;
+    };
+    CHECK(after(reference{}) == want);
+    CHECK(after(simd{}) == want);
+    CHECK(after(cuda{}) == want);
   }
 }

@@ -10,6 +10,10 @@ static_assert(geometric_lr{10, 20, 0.25}.rate(4, 10) == 4 &&
               geometric_lr{10, 20, 0.25}.rate(4, 99) == 1);
 static_assert(constant_rate{}.rate(3, 100) == 3);
 
+static_assert(one_cycle_lr{.total = 200, .rise = 1}.rate(0.1, 199) == 0.1);
+static_assert(one_cycle_lr{.total = 200, .rise = 1}.rate(0.1, 1000) == 0.1);
+static_assert(by_step{step_lr{2, 0.5}}.rate(8, 5) == 2 && by_step<step_lr>::counts_steps);
+
 // -- reference: tests/reference/schedule.py -------------------------------------------------------
 template <class Schedule>
 void follows(test::golden const& g, std::string const& name, Schedule const& s) {
@@ -45,6 +49,13 @@ TEST_CASE("reduce_on_plateau: agrees with torch") {
       CHECK(s.rate(0.1, state) == Approx(want[i]).epsilon(1e-12));
     }
   }
+}
+TEST_CASE("reduce_on_plateau: a measure below zero gets better by getting smaller") {
+  auto const s = reduce_on_plateau{.factor = 0.5, .patience = 0};
+  auto state = reduce_on_plateau::state{};
+  CHECK_FALSE(s.observe(state, 0.1, -0.5));
+  CHECK_FALSE(s.observe(state, 0.1, -0.6));
+  CHECK(s.observe(state, 0.1, -0.6));
 }
 TEST_CASE("schedules: numbers that make no schedule are refused") {
   CHECK_THROWS_AS(step_lr{.every = 0}.rate(1, 1), std::invalid_argument);

@@ -130,7 +130,7 @@ TEST_CASE("training: an update fused into the backward pass is the same step") {
   test::fill(x, 1);
   test::fill(c, 5);
   fuses<conditioned<linear<2, 2>, block>, image,
-        input<tag::condition, tensor<double, shape<2, 2>>>>(x, given(c));
+        given_as<tag::condition, tensor<double, shape<2, 2>>>>(x, given(c));
 
   auto const tokens = tensor<double, shape<4, 2>>{{0, 3, 2, 2, 4, 1, 0, 2}};
   fuses<sequential<embedding<5, 3>, linear<3, 2>>, tensor<double, shape<4, 2>>>(tokens,
@@ -158,4 +158,49 @@ TEST_CASE("training: a bounded batch steps as a fixed one") {
     CHECK(a == b);
   }
   CHECK(test::same_parameters(fixed->parameters, bounded->parameters));
+}
+
+/// A batch that makes the loss no number changes nothing, and the next good one goes on.
+template <class Optimizer> void survives(auto const& bad, auto const& wrong) {
+  using net = sequential<linear<3, 5>, tanh_layer, linear<5, 2>>;
+  using batch = tensor<float, shape<4, 3>>;
+  using trained_net = training<net, batch, Optimizer>;
+  auto const t = std::make_unique<trained_net>();
+  clear(*t);
+  test::fill_parameters(t->parameters, 1);
+  auto x = batch{};
+  auto y = tensor<float, shape<4, 2>>{};
+  test::fill(x, 1);
+  test::fill(y, 2);
+  auto const optimizer = Optimizer{.rate = 0.1};
+  (void)t->step(x, y, mse{}, optimizer);
+  auto const before = std::make_unique<trained_net>(*t);
+  CHECK_FALSE(std::isfinite(t->step(bad, y, mse{}, optimizer)));
+  CHECK_FALSE(std::isfinite(t->step(x, wrong, mse{}, optimizer)));
+  CHECK(test::same_parameters(t->parameters, before->parameters));
+  if constexpr (not std::is_empty_v<typename trained_net::moments_type>)
+    CHECK(std::memcmp(&t->moments, &before->moments, sizeof t->moments) == 0);
+  CHECK(t->step(x, y, mse{}, optimizer) == before->step(x, y, mse{}, optimizer));
+  CHECK(test::same_parameters(t->parameters, before->parameters));
+}
+TEST_CASE("training: a loss that is no number leaves parameters and moments as they are") {
+  auto bad = tensor<float, shape<4, 3>>{};
+  auto wrong = tensor<float, shape<4, 2>>{};
+  bad(2, 1) = NAN;
+  wrong(0, 0) = INFINITY;
+  survives<adam>(bad, wrong);
+  survives<sgd>(bad, wrong);
+  survives<gradient_descent>(bad, wrong);
+  survives<fused_gradient_descent>(bad, wrong);
+}
+template <class Model>
+inline constexpr bool draws = not std::same_as<
+    detail::position_of<detail::draws_numbers, Model, tensor<float, shape<6, 4, 3>>>, error::none>;
+TEST_CASE("training: which models draw numbers") {
+  CHECK(draws<model>);
+  CHECK(draws<dropout<0.1>>);
+  CHECK(draws<residual<sequential<linear<3, 3>, dropout<at_run_time>>>>);
+  CHECK_FALSE(draws<dropout<0.0>>);
+  CHECK_FALSE(draws<lstm<3, 4, lstm_options{.dropout = 0.5}>>);
+  CHECK_FALSE(draws<linear<3, 3>>);
 }

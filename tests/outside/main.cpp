@@ -37,8 +37,8 @@ void compare(char const* model, std::size_t multiply_adds, C const& condition) {
   auto const p = std::make_unique<parameters_of<Model, owned<float, reference>>>();
   auto const q = std::make_unique<parameters_of<Model, owned<float, fixed_point>>>();
   using D = tensor<float, shape_of<C>, fixed_point>;
-  auto const run = std::make_unique<inference<Model, R, input<tag::condition, C>>>();
-  auto const pass = std::make_unique<differentiation<Model, X, input<tag::condition, D>>>();
+  auto const run = std::make_unique<inference<Model, R, given_as<tag::condition, C>>>();
+  auto const pass = std::make_unique<differentiation<Model, X, given_as<tag::condition, D>>>();
   auto const r = std::make_unique<R>();
   auto const x = std::make_unique<X>();
   fill<Model>(*p, 1);

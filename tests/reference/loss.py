@@ -19,4 +19,13 @@ for name, options in dict(plain={}, smooth=dict(label_smoothing=0.1), ignore=dic
     value.backward()
     for n, t in dict(y=y, target=target, value=value, dy=y.grad).items():
         g.tensor(f"{name}.{n}", t)
+for name, loss in dict(huber=torch.nn.HuberLoss(), huber_half=torch.nn.HuberLoss(delta=0.5),
+                       bce=torch.nn.BCEWithLogitsLoss()).items():
+    y, target = (torch.randn(5, 3, 7) * 3).requires_grad_(), torch.randn(5, 3, 7)
+    if name == "bce":
+        target = target.sigmoid()
+    value = loss(y, target)
+    value.backward()
+    for n, t in dict(y=y, target=target, value=value, dy=y.grad).items():
+        g.tensor(f"{name}.{n}", t)
 g.write()

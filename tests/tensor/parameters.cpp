@@ -87,6 +87,39 @@ TEST_CASE("parameters: all numbers as one block, or tensor by tensor") {
   CHECK(sizes == std::vector<std::size_t>{6, 2});
   CHECK(owned_numbers.weight.values[5] == 1);
 }
+namespace {
+struct quantized {
+  tensor<float, shape<16>> scale;
+  tensor<std::int8_t, shape<4, 16>> weight;
+  TESSERA_PARAMETERS(scale, weight)
+};
+struct counting {  // a member that is no parameter
+  tensor<float, shape<16>> weight;
+  int steps;
+  TESSERA_PARAMETERS(weight)
+};
+}  // namespace
+TEST_CASE(
+    "parameters: tensors of other scalars, and members beside them, are no block of numbers") {
+  static_assert(not owns_parameters<quantized> && not owns_parameters<counting>);
+  static_assert(not owns_parameters<hana::tuple<pair_of<owned<float>>, pair_of<owned<double>>>>);
+  auto p = quantized{};
+  p.scale.values[3] = 1;
+  p.weight.values[5] = 7;
+  auto scalars = std::vector<std::size_t>{};
+  for_numbers(
+      [&](auto w) {
+        scalars.push_back(sizeof(w.data()[0]));
+        for (auto& v : w) v += v;
+      },
+      p);
+  CHECK(scalars == std::vector<std::size_t>{4, 1});
+  CHECK(p.scale.values[3] == 2);
+  CHECK(p.weight.values[5] == 14);
+  auto c = counting{.weight = {}, .steps = 3};
+  for_numbers([](auto w) { w += 1.0F; }, c);
+  CHECK(c.steps == 3);
+}
 TEST_CASE("parameters: one that is absent has no memory") {
   auto a = absent<0>{};
   CHECK(data_or_null<float>(a) == nullptr);

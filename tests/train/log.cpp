@@ -27,13 +27,23 @@ TEST_CASE("log: a line for each epoch, as CSV and as JSON") {
       test::text_of(folder / "log.jsonl").substr(0, 105) ==
       R"({"epoch":1,"rate":0.5,"training_loss":0.25,"monitored_loss":0.125,"largest_gradient_norm":3,"seconds":1.5)");
 }
+namespace {
+/// What a checkpoint after these epochs keeps.
+[[nodiscard]] auto digest_after(std::uint64_t epochs) -> std::uint64_t {
+  auto digest = std::uint64_t{0};
+  for (auto e = std::uint64_t{1}; e <= epochs; ++e) digest = log_digest(digest, report(e));
+  return digest;
+}
+void write_epochs(test::folder const& folder, std::uint64_t epochs) {
+  auto const log = epoch_log(folder.path());
+  for (auto e = std::uint64_t{1}; e <= epochs; ++e) log.add(report(e));
+}
+}  // namespace
+
 TEST_CASE("log: a resumed training keeps the epochs before it and no other") {
   auto const folder = test::folder{};
-  {
-    auto log = epoch_log(folder.path());
-    for (auto e = std::uint64_t{1}; e <= 5; ++e) log.add(report(e));
-  }
-  auto log = epoch_log(folder.path(), 3);
+  write_epochs(folder, 5);
+  auto log = epoch_log(folder.path(), 3, digest_after(3));
   log.add(report(4));
   auto const text = test::text_of(folder / "log.csv");
   CHECK(std::count(text.begin(), text.end(), '\n') == 5);
@@ -41,6 +51,45 @@ TEST_CASE("log: a resumed training keeps the epochs before it and no other") {
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 4);
   epoch_log(folder.path());
   CHECK(test::text_of(folder / "log.jsonl").empty());
+}
+TEST_CASE("log: rows that are missing, cut or another training's are refused, and stay") {
+  auto const folder = test::folder{};
+  auto const refused = [&](std::string const& content) {
+    write_file(folder / "log.csv", content);
+    CHECK_THROWS_WITH(epoch_log(folder.path(), 3, digest_after(3)),
+                      Catch::Contains("log.csv: expected the rows of epochs 1 to 3"));
+    CHECK(test::text_of(folder / "log.csv") == content);
+  };
+  write_epochs(folder, 2);
+  refused(test::text_of(folder / "log.csv"));
+  write_epochs(folder, 3);
+  auto whole = test::text_of(folder / "log.csv");
+  refused(whole.substr(0, whole.size() - 1));
+  refused(whole.substr(whole.find('\n') + 1));
+  refused("");
+  auto other = whole;
+  other[other.find("0.125")] = '1';
+  refused(other);
+  std::filesystem::remove(folder / "log.csv");
+  CHECK_THROWS_AS(epoch_log(folder.path(), 3, digest_after(3)), file_error);
+}
+TEST_CASE("log: lost or foreign lines of log.jsonl are written anew from the rows") {
+  auto const folder = test::folder{};
+  write_epochs(folder, 3);
+  auto const lines = test::text_of(folder / "log.jsonl");
+  write_file(folder / "log.jsonl", "{\"epoch\":7}\n");
+  epoch_log(folder.path(), 3, digest_after(3));
+  CHECK(test::text_of(folder / "log.jsonl") == lines);
+}
+TEST_CASE("log: it goes on under another name of its folder") {
+  auto const folder = test::folder{};
+  std::filesystem::create_directory(folder / "a");
+  auto log = epoch_log(folder / "a");
+  std::filesystem::rename(folder / "a", folder / "b");
+  CHECK_THROWS_AS(log.add(report(1)), file_error);
+  log.move_to(folder / "b");
+  log.add(report(1));
+  CHECK(test::text_of(folder / "b/log.csv").ends_with("\n1,0.5,0.25,0.125,3,1.500\n"));
 }
 TEST_CASE("log: a folder that is not there is named") {
   auto const folder = test::folder{};

@@ -16,7 +16,7 @@ TEST_CASE("summary: a line for each layer, and what the whole model takes") {
   for (auto const& row : rows) sum += row.parameters;
   CHECK(sum == parameter_count<model>);
   CHECK(rows.front().path == "0");
-  CHECK(rows.front().layer == "lstm<5, 64>");
+  CHECK(rows.front().layer == "lstm_layer<5, 64>");
   CHECK(rows.front().output == "(50, <=16, 64)");
   CHECK(rows.front().parameters == 51456);
   CHECK(rows.front().multiply_adds == 50 * 16 * 4 * 64 * (5 + 64 + 64 + 64));

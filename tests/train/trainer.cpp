@@ -184,3 +184,56 @@ TEST_CASE("trainer: a loss that is no number stops it, and names where it came f
   get<1>(u->parameters()).bias.values[0] = INFINITY;
   CHECK_THROWS_WITH(u->run(more, more), Catch::Contains("the parameter 1.bias is not finite"));
 }
+TEST_CASE("trainer: options that are none are refused by name") {
+  auto const refuses = [](trainer_options const& options, char const* words) {
+    CHECK_THROWS_WITH(make<windowed>(options), Catch::Contains(words));
+  };
+  refuses({.epochs = 0}, "trainer: expected at least one epoch");
+  refuses({.dropout = 1}, "trainer: expected a dropout from 0 and below 1, got 1");
+  refuses({.dropout = -0.5F}, "expected a dropout");
+  refuses({.dropout = NAN}, "expected a dropout");
+  refuses({.clip_norm = NAN}, "trainer: expected a clip_norm of 0 or more, got nan");
+  refuses({.clip_norm = -1}, "expected a clip_norm");
+  refuses({.min_delta = NAN}, "expected a min_delta");
+}
+TEST_CASE("trainer: weights that the last step made NaN do not end as finished") {
+  auto const data = sines(1, 12);
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  using trainer_type = trainer<windowed, mse>;
+  auto t = trainer_type({.epochs = 1}, adam{.rate = NAN}, {}, {});
+  auto g = torch_generator(1);
+  windowed_model::initialize(t.parameters(), g);
+  REQUIRE(source.size() == 1);
+  CHECK_THROWS_AS(t.run(source, monitor), diverged_error);
+}
+TEST_CASE("trainer: it resumes nothing of other settings, and no log of another run") {
+  auto const data = sines(3, 40);
+  auto const folder = test::folder{};
+  auto const options = [&](std::uint64_t epochs, char const* settings) {
+    return trainer_options{.epochs = epochs, .folder = folder.path(), .settings = settings};
+  };
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto o = options(3, "rate: 0.01");
+  o.stop_after_batches = 2 * source.size() + 1;
+  auto const t = make<windowed>(o);
+  auto checkpoints = 0;
+  t->on_checkpoint = [&] { ++checkpoints; };
+  CHECK(t->run(source, monitor) == ending::interrupted);
+  CHECK(checkpoints == 2);
+  auto const other = make<windowed>(options(3, "rate: 0.02"));
+  CHECK_THROWS_WITH(other->resume(), Catch::Contains("rate: expected 0.02, got 0.01"));
+  auto const fewer = make<windowed>(options(1, "rate: 0.01"));
+  fewer->resume();
+  CHECK_THROWS_WITH(fewer->run(source, monitor), Catch::Contains("epoch is after the last one"));
+  auto const log = test::text_of(folder / "log.csv");
+  write_file(folder / "log.csv", log.substr(0, log.find('\n', log.find("\n1,") + 1) + 1));
+  auto const same = make<windowed>(options(3, "rate: 0.01"));
+  same->resume();
+  CHECK_THROWS_WITH(same->run(source, monitor), Catch::Contains("log.csv: expected the rows"));
+  write_file(folder / "log.csv", log);
+  auto const again = make<windowed>(options(3, "rate: 0.01"));
+  again->resume();
+  CHECK(again->run(source, monitor) == ending::finished);
+}

@@ -2,20 +2,31 @@
 #pragma once
 
 #include <tessera/core/config.hpp>
+#include <tessera/core/error.hpp>
 
 #include <cstddef>
 
 /// Backends are policies: a tensor's type names one, and layers never do.
 namespace tessera {
 
+inline namespace TESSERA_TARGET {
+
 /// The definition of every operation: plain loops, usable in constant expressions.
 struct reference {};
 
-/// Vector kernels for the instruction set that a translation unit is compiled for, with the bits of
-/// `reference`; what has no vector kernel runs as `reference`.
-struct simd {
-  using fallback = reference;
-};
+/// Vector kernels for the instruction set that a file is compiled for, with the bits of
+/// `reference`. An operation whose loops the compiler makes vectors of says so:
+/// `template <> struct kernel<op, simd> : kernel<op, reference> {};`.
+struct simd {};
+
+}  // namespace TESSERA_TARGET
+
+/// A CUDA device; complete where tessera/cuda.hpp is included, which brings its kernels.
+struct cuda;
+
+/// True for a backend whose definition was included.
+template <class Backend>
+concept defined_backend = requires { sizeof(Backend); };
 
 /// What tensors use that name no backend: a property of the target, never of -march.
 #if TESSERA_SIMD
@@ -50,11 +61,24 @@ inline constexpr bool on_device = requires { requires Backend::on_device; };
 template <class Backend>
 concept backend_with_fallback = requires { typename Backend::fallback; };
 
+namespace error {
+
+template <class Where, class Backend> inline constexpr bool kernel_exists = false;
+
+}  // namespace error
+
 /// The code that runs operation `Op` on `Backend`: the only hook of a backend.
 ///
 /// A backend specializes kernel<Op, Backend> for the operations it has kernels for, or
-/// kernel<Op, Backend> for every Op; what it does not specialize runs on its `fallback`.
-template <class Op, class Backend> struct kernel;
+/// kernel<Op, Backend> for every Op; what it does not specialize runs on the `fallback` that it
+/// names. Where it names none, there is no kernel, and nothing else runs in its place.
+/// ops/operations.hpp lists the operations.
+///
+/// Errors  an operation without a kernel does not compile: tests/fail/kernel_missing.cpp
+template <class Op, class Backend> struct kernel {
+  static_assert(error::kernel_exists<error::in<Op>, error::got<Backend>>,
+                "kernel: this backend has none for this operation, and names no fallback");
+};
 
 template <class Op, backend_with_fallback Backend>
 struct kernel<Op, Backend> : kernel<Op, typename Backend::fallback> {};

@@ -56,7 +56,7 @@ struct not_given {};
 template <class Tag, class... Inputs> struct given_among {
   using type = not_given;
 };
-template <class Tag, class E, class... Rest> struct given_among<Tag, input<Tag, E>, Rest...> {
+template <class Tag, class E, class... Rest> struct given_among<Tag, given_as<Tag, E>, Rest...> {
   using type = E;
 };
 template <class Tag, class First, class... Rest>
@@ -93,7 +93,7 @@ template <class Call, class Tag>
 concept gives = not std::same_as<given_type<Call, Tag>, detail::not_given>;
 template <class Call, class Tag> using call_without = typename detail::without_in<Tag, Call>::type;
 template <class Call, class Tag, class E>
-using call_with = typename detail::appended<call_without<Call, Tag>, input<Tag, E>>::type;
+using call_with = typename detail::appended<call_without<Call, Tag>, given_as<Tag, E>>::type;
 
 // -- a call's values ------------------------------------------------------------------------------
 
@@ -133,10 +133,11 @@ template <class Tag, class E> struct entry {
 /// reads an input know nothing of it.
 template <class Stream, class... Inputs> struct context;
 template <class Stream, class... Tag, class... E>
-struct context<Stream, input<Tag, E>...> : Stream, detail::entry<Tag, E>... {
+struct context<Stream, given_as<Tag, E>...> : Stream, detail::entry<Tag, E>... {
   using stream_type = Stream;
-  template <mode M> using call_type = call_for<M, input<Tag, E>...>;
-  template <class T> using type_of_input = typename detail::given_among<T, input<Tag, E>...>::type;
+  template <mode M> using call_type = call_for<M, given_as<Tag, E>...>;
+  template <class T>
+  using type_of_input = typename detail::given_among<T, given_as<Tag, E>...>::type;
 
   template <mode M, manner V, class... I>
   static consteval auto covers_all(std::type_identity<call<M, V, I...>>) -> bool {
@@ -162,8 +163,9 @@ struct context<Stream, input<Tag, E>...> : Stream, detail::entry<Tag, E>... {
     return static_cast<detail::entry<T, type_of_input<T>> const&>(*this);
   }
   template <mode M, manner V, class... T, class... U>
-  [[nodiscard]] constexpr auto pick(std::type_identity<call<M, V, input<T, U>...>>,
-                                    auto const&... more) const -> context<Stream, input<T, U>...> {
+  [[nodiscard]] constexpr auto pick(std::type_identity<call<M, V, given_as<T, U>...>>,
+                                    auto const&... more) const
+      -> context<Stream, given_as<T, U>...> {
     return {stream(), one<T, U>(more...)...};
   }
   template <class T, class U> [[nodiscard]] constexpr auto one(auto const&... more) const {
@@ -189,7 +191,7 @@ template <class S, class... I> struct context_in<context<S, I...>> {
 
 template <class Context, class Tag, class E> struct context_with;
 template <class S, class... I, class Tag, class E> struct context_with<context<S, I...>, Tag, E> {
-  using type = context<S, I..., input<Tag, E>>;
+  using type = context<S, I..., given_as<Tag, E>>;
 };
 
 }  // namespace detail

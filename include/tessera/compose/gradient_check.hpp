@@ -45,20 +45,20 @@ namespace detail {
 
 /// Memory for the slopes of the inputs of a call: given(value) becomes given(value, slope).
 template <class Context> struct input_slopes;
-template <class S, class... Tag, class... E> struct input_slopes<context<S, input<Tag, E>...>> {
+template <class S, class... Tag, class... E> struct input_slopes<context<S, given_as<Tag, E>...>> {
   std::tuple<std::unique_ptr<E>...> memory{std::make_unique<E>()...};
 
-  [[nodiscard]] auto with_slopes(context<S, input<Tag, E>...> const& c) const {
+  [[nodiscard]] auto with_slopes(context<S, given_as<Tag, E>...> const& c) const {
     return std::apply(
         [&](auto const&... m) {
-          return context<S, input<Tag, E>...>{
+          return context<S, given_as<Tag, E>...>{
               c.stream(), entry<Tag, E>{c.template value<Tag>(),
                                         view_of<E>{m->data(), c.template value<Tag>().actual}}...};
         },
         memory);
   }
   /// f(values, slopes, count) for each input that holds real numbers.
-  void for_each(context<S, input<Tag, E>...> const& c, auto&& f) const {
+  void for_each(context<S, given_as<Tag, E>...> const& c, auto&& f) const {
     std::apply([&](auto const&... m) { (one(c.template value<Tag>(), *m, f), ...); }, memory);
   }
 

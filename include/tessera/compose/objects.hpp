@@ -46,7 +46,8 @@ concept has_statistics = not std::is_empty_v<statistics_of<L, storage_of<X>>>;
 
 /// One call for a whole input.
 ///
-/// Shapes  X is a tensor type, the input; y its output; Inputs are input<Tag, E> of the inputs that
+/// Shapes  X is a tensor type, the input; y its output; Inputs are given_as<Tag, E> of the inputs
+/// that
 ///         calls give besides it
 /// State   zero at each call; `resume` goes on from the state that the call before left
 /// Cost    allocates nothing; sizeof is memory_of<Model, X, mode::inference>.object
@@ -62,7 +63,7 @@ template <class Model, class X, class... Inputs> struct inference {
   static_assert(error::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
   using model = checked<Model, X, call_type>;
-  using input_type = X;
+  using input = X;
   using output = output_of<model, X>;
   using storage = storage_of<X>;
 
@@ -119,6 +120,18 @@ template <class Model, class X, class... Inputs> struct inference {
   }
 };
 
+namespace detail {
+template <class Model, class X, class Context> struct inference_in;
+template <class Model, class X, class Stream, class... Inputs>
+struct inference_in<Model, X, context<Stream, Inputs...>> {
+  using type = inference<Model, X, Inputs...>;
+};
+}  // namespace detail
+
+/// The object for calls with such a context.
+template <class Model, class X, class Context>
+using inference_for = typename detail::inference_in<Model, X, context_of<Context>>::type;
+
 /// Sample by sample; reset is `clear(state)`. X is the type of one sample.
 ///
 /// Cost    a step allocates nothing; its time does not depend on the ones before
@@ -142,7 +155,7 @@ template <class Model, class X, class... Inputs> struct streaming {
                 "a layer needs an input that the object is not made for");
   using model = typename std::conditional_t<steps, detail::checked_if<Model, X, call_type>,
                                             std::type_identity<refused>>::type;
-  using input_type = X;
+  using input = X;
   using output = output_of<model, X>;
   using storage = storage_of<X>;
 
@@ -207,7 +220,7 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   static_assert(error::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
   using model = checked<Model, X, call_type>;
-  using input_type = X;
+  using input = X;
   using output = output_of<model, X>;
   using storage = storage_of<X>;
   using scalar = model_scalar<X>;

@@ -2,16 +2,24 @@
 #pragma once
 
 #include <tessera/compose/layer.hpp>
-#include <tessera/grad/trace.hpp>
+#include <tessera/grad/forward_only.hpp>
 
 namespace tessera {
 
 namespace detail {
 
-/// The expression that a forward-only layer returns for inputs of type X.
+/// The expression that a forward-only layer returns for inputs of type X; a number where it returns
+/// none, which has been refused.
+template <class L, class X> [[nodiscard]] constexpr auto returned_expression() {
+  using returned = decltype(L::forward(std::declval<parameters_of<L, storage_of<X>> const&>(),
+                                       std::declval<const_view_of<X>>()));
+  if constexpr (array_operand<returned>)
+    return std::type_identity<node_of<scalar_of<X>, returned>>{};
+  else
+    return std::type_identity<node::constant<scalar_of<X>>>{};
+}
 template <class L, class X>
-using expression_of = decltype(L::forward(std::declval<parameters_of<L, storage_of<X>> const&>(),
-                                          std::declval<const_view_of<X>>()));
+using expression_of = typename decltype(returned_expression<L, X>())::type;
 
 /// The shape that a forward-only layer insists on.
 template <class L, class S> struct shape_expected {
@@ -52,7 +60,8 @@ template <class L> struct traced {
     [[no_unique_address]] values<X> derivatives;
   };
   template <class S> using expected_shape = S;
-  template <class S> using output_shape = shape_of<expression<tensor<float, S>>>;
+  template <class S>
+  using output_shape = typename grad::forward_only<L, tensor<float, S>>::shape_type;
   template <class X, class Call> [[nodiscard]] static constexpr auto find() {
     using S = shape_of<X>;
     using needed = typename detail::shape_expected<L, S>::type;
@@ -66,17 +75,17 @@ template <class L> struct traced {
       static_assert(error::holds<expression<sequence>::rows_apart, error::in<L>>,
                     "streaming: this forward-only layer mixes the samples of a sequence");
     }
-    auto e = L::forward(p, x);
+    auto e = tessera::detail::as_node<scalar_of<decltype(x)>>(L::forward(p, x));
     e.bind(m.kept.of_rows);
     e.compute();
     tessera::detail::assign_pass(y, e);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    if (dx.has_memory())
-      for (auto i = std::size_t{0}; i < dx.size(); ++i) dx.data()[i] = {};
-    auto e = L::forward(p, x);
-    auto place = L::forward(gradient, dx.view);
+    using T = scalar_of<decltype(x)>;
+    if (dx.has_memory()) tessera::assign(dx.view, T{0});
+    auto e = tessera::detail::as_node<T>(L::forward(p, x));
+    auto place = tessera::detail::as_node<T>(L::forward(gradient, dx.view));
     e.bind(m.kept.of_rows);
     place.bind(m.work.derivatives);
     grad::pull_back(e, place, dy);

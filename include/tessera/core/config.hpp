@@ -22,11 +22,38 @@
 
 /// 1 where the target has a fused multiply-add. It is a property of the target, and every kernel
 /// asks this one macro, so that reference and vector kernels round alike.
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__aarch64__) || \
-    defined(__CUDA_ARCH__) || defined(__riscv_flen)
+#if defined(__FMA__) || defined(__AVX512F__) || defined(__ARM_FEATURE_FMA) || \
+    defined(__aarch64__) || defined(__CUDA_ARCH__) || defined(__riscv_flen)
 #define TESSERA_FMA 1
 #else
 #define TESSERA_FMA 0
+#endif
+
+/// The instruction set that a file is compiled for, as an inline namespace: whatever computes lies
+/// in it or mentions a backend, which lies in it. So a program may have files of several -march,
+/// and the linker does not take one's function for another's. Host and device passes of nvcc agree.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && defined(__AVX512DQ__)
+#define TESSERA_TARGET x86_64_v4
+#elif defined(__AVX512F__)
+#define TESSERA_TARGET x86_64_avx512f
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TESSERA_TARGET x86_64_v3
+#elif defined(__AVX2__)
+#define TESSERA_TARGET x86_64_avx2
+#elif defined(__AVX__) && defined(__FMA__)
+#define TESSERA_TARGET x86_64_avx_fma
+#elif defined(__AVX__)
+#define TESSERA_TARGET x86_64_avx
+#elif defined(__SSE4_2__)
+#define TESSERA_TARGET x86_64_v2
+#elif defined(__x86_64__)
+#define TESSERA_TARGET x86_64_v1
+#elif defined(__aarch64__)
+#define TESSERA_TARGET aarch64
+#elif defined(__ARM_FEATURE_FMA) || defined(__riscv_flen)
+#define TESSERA_TARGET with_fma
+#else
+#define TESSERA_TARGET without_fma
 #endif
 
 /// 1 where vector kernels exist: the target has vector registers that xsimd knows. Device

@@ -3,8 +3,8 @@
 
 #include <tessera/bridge/repairs.hpp>
 #include <tessera/data/shuffle.hpp>
+#include <tessera/data/slot.hpp>
 #include <tessera/data/windows.hpp>
-#include <tessera/tensor/tensor.hpp>
 
 #include <xtensor/xtensor.hpp>
 
@@ -13,11 +13,15 @@
 
 /// Batches for training and evaluation: what a trainer asks a source for.
 ///
-/// A source has size(), the batches of an epoch; begin(epoch), which decides their order;
-/// `carries`, whether a batch goes on where the one before ended; and
-///   load(batch, chunk, chunks, x, y) -> pair of views
-/// which writes part `chunk` of `chunks` into the tensors x (time, batch, in) and y (time, batch,
-/// out) and returns their views with the actual extents, which may be empty.
+/// A source has size(), the batches of an epoch; begin(epoch), which decides what they are,
+/// whatever ran before; `carries`, whether a batch goes on where the one before ended; and
+///   load(batch, chunk, chunks, slot)
+/// which fills slot.x and slot.target with part `chunk` of `chunks` of a batch: no example is fine.
+/// The target is of the type that the loss takes. Where size() is not that of every epoch, it says
+/// epochs_differ = true. What else a call takes, the source names as
+/// extra<X>, memory beside x and target, and lends by context(slot, base):
+///   template <class X> using extra = filled<resized<X, 2>>;
+///   static auto context(auto const& slot, auto base) { return given(slot.extra.read(), base); }
 namespace tessera {
 
 /// Inputs and targets, sampled together.
@@ -29,6 +33,15 @@ struct recording {
 };
 using recordings = std::vector<recording>;
 
+/// Errors  std::invalid_argument where recordings differ in their columns, or inputs and targets in
+///         their samples
+inline void check_recordings(recordings const& data) {
+  for (auto const& r : data)
+    if (r.inputs.shape(1) != data.front().inputs.shape(1) ||
+        r.targets.shape(1) != data.front().targets.shape(1) || r.targets.shape(0) != r.length())
+      throw std::invalid_argument(
+          "recordings: expected the columns of the first one, and targets for all samples");
+}
 /// Every recording as one part.
 [[nodiscard]] inline auto as_parts(recordings const& data) -> std::vector<part> {
   auto parts = std::vector<part>{};
@@ -38,43 +51,37 @@ using recordings = std::vector<recording>;
 
 namespace detail {
 
-/// Column `column` of a batch: samples [begin, begin + length) of a table.
+/// A part of a slot for `lanes` columns of a table, over `time` samples or of a single one; without
+/// an axis for the columns where there is one alone.
 template <class X>
-void copy_samples(xt::xtensor<float, 2> const& table, std::size_t begin, X const& to,
-                  std::size_t column) {
+auto resize_columns(filled<X>& part, xt::xtensor<float, 2> const& table, std::size_t time,
+                    bool has_time, std::size_t lanes, char const* what) -> view_of<X> {
+  auto const extents = std::array{time, lanes, std::size_t{table.shape(1)}};
+  auto const first = has_time ? std::size_t{0} : std::size_t{1};
+  auto const whole = 3 - first;
+  auto const alone = shape_of<X>::rank + 1 == whole && table.shape(1) == 1;
+  return part.resize(std::span{extents}.subspan(first, alone ? whole - 1 : whole), what);
+}
+/// Lane `lane` of a batch: samples [begin, begin + time) of a table.
+template <class X>
+void copy_samples(xt::xtensor<float, 2> const& table, std::size_t begin, std::size_t time,
+                  X const& to, std::size_t lanes, std::size_t lane) {
   using T = scalar_of<X>;
-  constexpr auto width = last_of<shape_of<X>>;
-  auto const time = to.template extent_of<0>();
-  auto const batch = to.template extent_of<1>();
-  if (table.shape(1) != width || begin + time > table.shape(0))
-    throw std::invalid_argument("batches: expected " + std::to_string(width) +
-                                " columns and samples up to " + std::to_string(begin + time) +
-                                ", the recording has " + std::to_string(table.shape(1)) + " and " +
-                                std::to_string(table.shape(0)));
+  auto const width = table.shape(1);
+  if (begin + time > table.shape(0))
+    throw std::invalid_argument("batches: expected samples up to " + std::to_string(begin + time) +
+                                ", the recording has " + std::to_string(table.shape(0)));
   for (auto t = std::size_t{0}; t < time; ++t) {
     auto const* const from = table.data() + (begin + t) * width;
-    auto* const row = to.data() + (t * batch + column) * width;
+    auto* const row = to.data() + (t * lanes + lane) * width;
     for (auto i = std::size_t{0}; i < width; ++i) row[i] = static_cast<T>(from[i]);
   }
 }
-/// A view of x (time, batch, width) with these extents where they are bounded.
-///
-/// Errors  std::invalid_argument where a fixed extent is another, or a bounded one is too small
-template <class X>
-[[nodiscard]] auto with_extents(X& x, std::size_t time, std::size_t batch) -> view_of<X> {
-  using S = shape_of<X>;
-  auto const want = std::array<std::size_t, 3>{time, batch, last_of<S>};
-  for (auto a = std::size_t{0}; a < 2; ++a)
-    if (is_bounded(S::extents[a]) ? want[a] > bound_of(S::extents[a])
-                                  : want[a] != bound_of(S::extents[a]))
-      throw std::invalid_argument(
-          std::string{"batches: a batch has "} + std::to_string(want[a]) +
-          (a == 0 ? " time steps" : " lanes") + ", the model is compiled for " +
-          (is_bounded(S::extents[a]) ? "at most " : "") + std::to_string(bound_of(S::extents[a])));
-  return {x.data(), actual_extents<S>::from(want)};
-}
 
 }  // namespace detail
+
+/// Which targets of a window a model is compared with: (time, batch, out), or (batch, out).
+enum class window_targets { sequence, last };
 
 /// Windows in batches, shuffled anew in every epoch, or in their order.
 ///
@@ -84,16 +91,22 @@ class window_batches {
   static constexpr bool carries = false;
 
   window_batches(std::shared_ptr<recordings const> data, windows which, std::size_t batch,
-                 bool in_order = false, std::uint64_t seed = 0)
+                 bool in_order = false, std::uint64_t seed = 0,
+                 window_targets targets = window_targets::sequence)
       : data_(std::move(data)),
         windows_(std::move(which)),
         batch_(batch),
         seed_(seed),
-        shuffles_(not in_order) {
+        shuffles_(not in_order),
+        targets_(targets) {
     if (batch == 0)
       throw std::invalid_argument("window_batches: expected a batch of at least 1, got 0");
     if (windows_.size() == 0)
       throw std::invalid_argument("window_batches: no window fits into the recordings");
+    check_recordings(*data_);
+    check_parts(windows_.parts(), data_->size(), [&](std::size_t i) {
+      return std::min((*data_)[i].inputs.shape(0), (*data_)[i].targets.shape(0));
+    });
   }
   /// The last batch may be smaller.
   [[nodiscard]] auto size() const -> std::size_t { return (windows_.size() + batch_ - 1) / batch_; }
@@ -107,21 +120,22 @@ class window_batches {
     auto const at = batch * batch_ + i;
     return windows_[shuffles_ ? order_.at(at) : at];
   }
-  template <class X, class Y>
-  auto load(std::size_t batch, std::size_t chunk, std::size_t chunks, X& x, Y& y) const
-      -> std::pair<view_of<X>, view_of<Y>> {
-    auto const share = (batch_ + chunks - 1) / chunks;
-    auto const n = examples(batch);
-    auto const first = std::min(n, chunk * share);
-    auto const count = std::min(n - first, share);
-    auto const to_x = detail::with_extents(x, windows_.length(), count);
-    auto const to_y = detail::with_extents(y, windows_.length(), count);
+  template <class Slot>
+  void load(std::size_t batch, std::size_t chunk, std::size_t chunks, Slot& to) const {
+    auto const [first, count] = share_of(examples(batch), batch_, chunk, chunks);
+    auto const& sample = data_->front();
+    auto const each = targets_ == window_targets::sequence;
+    auto const time = windows_.length();
+    auto const x = detail::resize_columns(to.x, sample.inputs, time, true, count, "x");
+    auto const target =
+        detail::resize_columns(to.target, sample.targets, time, each, count, "target");
     for (auto i = std::size_t{0}; i < count; ++i) {
       auto const w = window(batch, first + i);
-      detail::copy_samples((*data_)[w.recording].inputs, w.begin, to_x, i);
-      detail::copy_samples((*data_)[w.recording].targets, w.begin, to_y, i);
+      auto const& from = (*data_)[w.recording];
+      detail::copy_samples(from.inputs, w.begin, time, x, count, i);
+      detail::copy_samples(from.targets, each ? w.begin : w.end - 1, each ? time : 1, target, count,
+                           i);
     }
-    return {to_x, to_y};
   }
 
  private:
@@ -130,6 +144,7 @@ class window_batches {
   std::size_t batch_;
   std::uint64_t seed_;
   bool shuffles_;
+  window_targets targets_;
   std::vector<std::uint32_t> order_;
 };
 
@@ -148,27 +163,27 @@ class lane_batches {
         throw std::invalid_argument("lane_batches: recordings have one length, got " +
                                     std::to_string(data_->front().length()) + " and " +
                                     std::to_string(r.length()));
+    check_recordings(*data_);
   }
   [[nodiscard]] auto size() const -> std::size_t {
     return (data_->front().length() + piece_ - 1) / piece_;
   }
   void begin(std::uint64_t) {}
   [[nodiscard]] auto examples(std::size_t) const -> std::size_t { return data_->size(); }
-  template <class X, class Y>
-  auto load(std::size_t batch, std::size_t chunk, std::size_t chunks, X& x, Y& y) const
-      -> std::pair<view_of<X>, view_of<Y>> {
-    auto const share = (data_->size() + chunks - 1) / chunks;
-    auto const first = std::min(data_->size(), chunk * share);
-    auto const count = std::min(data_->size() - first, share);
+  template <class Slot>
+  void load(std::size_t batch, std::size_t chunk, std::size_t chunks, Slot& to) const {
+    auto const [first, count] = share_of(data_->size(), data_->size(), chunk, chunks);
     auto const begin = batch * piece_;
     auto const time = std::min(piece_, data_->front().length() - begin);
-    auto const to_x = detail::with_extents(x, time, count);
-    auto const to_y = detail::with_extents(y, time, count);
+    auto const& sample = data_->front();
+    auto const x = detail::resize_columns(to.x, sample.inputs, time, true, count, "x");
+    auto const target =
+        detail::resize_columns(to.target, sample.targets, time, true, count, "target");
     for (auto lane = std::size_t{0}; lane < count; ++lane) {
-      detail::copy_samples((*data_)[first + lane].inputs, begin, to_x, lane);
-      detail::copy_samples((*data_)[first + lane].targets, begin, to_y, lane);
+      auto const& from = (*data_)[first + lane];
+      detail::copy_samples(from.inputs, begin, time, x, count, lane);
+      detail::copy_samples(from.targets, begin, time, target, count, lane);
     }
-    return {to_x, to_y};
   }
 
  private:

@@ -5,46 +5,59 @@
 #include <tessera/tensor/reduction.hpp>
 
 /// The derivatives of reductions.
-namespace tessera::node {
+namespace tessera {
 
 namespace detail {
 
-/// The elements that reach the extremum share its slope equally, as torch.amax.
-template <std::ptrdiff_t... Axes, class E>
-constexpr void pull_extremum(E const& e, auto const& to, auto const& value, auto const& slope) {
-  using S = shape_of<E>;
-  static_assert(S::rank > 0, "max: a number has no axis");
-  using axes = tessera::detail::reduction_axes<S, Axes...>;
-  using T = scalar_of<decltype(value)>;
-  auto const n = tessera::detail::row_length(actual_extents<S>(e.extents()));
-  auto const extents = e.extents().full();
-  auto index = leading_index<S::rank>{};
-  tessera::detail::for_each_index<axes::kept>(extents, index, [&] {
-    auto const columns = axes::along_row ? std::size_t{1} : n;
-    for (auto column = std::size_t{0}; column < columns; ++column) {
-      auto const first = axes::along_row ? std::size_t{0} : column;
-      auto const last = axes::along_row ? n : column + 1;
-      auto const visit = [&](auto const& f) {
-        tessera::detail::for_each_index<(axes::outer | axes::trailing)>(extents, index, [&] {
-          auto const row = e.row(index);
-          auto const best = operand_row<S>(value, index);
-          for (auto i = first; i < last; ++i)
-            if (row.get(one{}, i) == best.get(one{}, i)) f(row, i);
-        });
-      };
-      auto count = T{0};
-      visit([&](auto const&, std::size_t) { count += 1; });
-      visit([&](auto const& row, std::size_t i) {
-        auto place = grad::place_of(operand_row<S>(to, index));
-        auto const d = operand_row<S>(slope, index).get(one{}, i) / count;
-        grad::pull(row, place, one{}, i, grad::trace(row, one{}, i), d);
-        grad::flush(row, place);
-      });
-    }
-  });
-}
+/// kernel<pull_extremum_fn, Backend>::run(axes, e, to, value, slope): adds to the places of e's
+/// extrema, whose values and slopes have the axes of e.
+struct pull_extremum_fn {};
 
 }  // namespace detail
+
+/// The elements that reach the extremum share its slope equally, as torch.amax.
+template <> struct kernel<detail::pull_extremum_fn, reference> {
+  template <std::ptrdiff_t... Axes, class E>
+  static constexpr void run(axis_list<Axes...>, E const& e, auto const& to, auto const& value,
+                            auto const& slope) {
+    using S = shape_of<E>;
+    static_assert(S::rank > 0, "max: a number has no axis");
+    using axes = detail::reduction_axes<S, Axes...>;
+    using T = scalar_of<decltype(value)>;
+    auto const n = detail::row_length(actual_extents<S>(e.extents()));
+    auto const extents = e.extents().full();
+    auto index = leading_index<S::rank>{};
+    detail::for_each_index<axes::kept>(extents, index, [&] {
+      auto const columns = axes::along_row ? std::size_t{1} : n;
+      for (auto column = std::size_t{0}; column < columns; ++column) {
+        auto const first = axes::along_row ? std::size_t{0} : column;
+        auto const last = axes::along_row ? n : column + 1;
+        auto const visit = [&](auto const& f) {
+          detail::for_each_index<(axes::outer | axes::trailing)>(extents, index, [&] {
+            auto const row = e.row(index);
+            auto const best = node::detail::operand_row<S>(value, index);
+            for (auto i = first; i < last; ++i)
+              if (row.get(one{}, i) == best.get(one{}, i)) f(row, i);
+          });
+        };
+        auto count = T{0};
+        visit([&](auto const&, std::size_t) { count += 1; });
+        visit([&](auto const& row, std::size_t i) {
+          auto place = grad::place_of(node::detail::operand_row<S>(to, index));
+          auto const d = node::detail::operand_row<S>(slope, index).get(one{}, i) / count;
+          grad::pull(row, place, one{}, i, grad::trace(row, one{}, i), d);
+          grad::flush(row, place);
+        });
+      }
+    });
+  }
+};
+template <>
+struct kernel<detail::pull_extremum_fn, simd> : kernel<detail::pull_extremum_fn, reference> {};
+
+}  // namespace tessera
+
+namespace tessera::node {
 
 /// Of a sum, every element gets the whole slope.
 template <class Join, bool Keep, std::ptrdiff_t... Axes, class E, class Place>
@@ -59,7 +72,8 @@ constexpr void pull_operation(reduction<Join, Keep, Axes...>, auto const& value,
   if constexpr (std::same_as<Join, reduce::adds>)
     grad::pull_elements(e, places.template get<0>(), as_kept(slope));
   else
-    detail::pull_extremum<Axes...>(e, places.template get<0>(), as_kept(value), as_kept(slope));
+    kernel<tessera::detail::pull_extremum_fn, backend_of<E>>::run(
+        axis_list<Axes...>{}, e, places.template get<0>(), as_kept(value), as_kept(slope));
 }
 
 /// Of a value, the expression that it was computed from gets the slope.

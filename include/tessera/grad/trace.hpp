@@ -13,7 +13,7 @@
 /// Cost      one pass over the elements for every fused group, which computes each value once, and
 ///           one kernel for every operation that is computed before the row pass
 /// Accuracy  elements are added to a place in row-major order, one after another, on every backend
-namespace tessera::grad {
+namespace tessera::grad::inline TESSERA_TARGET {
 
 /// The values along one path of a fused group: an operation's and, below it, its operands'.
 template <class V, class... Operands> struct traced_value {
@@ -107,7 +107,10 @@ template <std::size_t J, class F, class... Rows, class... Places, class L, class
 TESSERA_INLINE constexpr void pull_operand(node::map_row<F, Rows...> const& row,
                                            map_place<F, Places...>& place, L lanes, std::size_t i,
                                            auto const& traced, V d, std::index_sequence<I...>) {
-  if constexpr (op::has_slope<F, J>)
+  // An integer or a truth has no slope.
+  if constexpr (op::has_slope<F, J> &&
+                std::is_floating_point_v<
+                    std::remove_cvref_t<decltype(hana::at_c<J>(traced.operands).value)>>)
     pull(hana::at_c<J>(row.rows), hana::at_c<J>(place.places), lanes, i,
          hana::at_c<J>(traced.operands),
          d * F::template slope<J>(traced.value, hana::at_c<I>(traced.operands).value...));
@@ -139,7 +142,7 @@ constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places..
   }(std::index_sequence_for<Rows...>{});
 }
 
-}  // namespace tessera::grad
+}  // namespace tessera::grad::inline TESSERA_TARGET
 
 namespace tessera {
 
@@ -174,8 +177,9 @@ template <> struct kernel<detail::pull_fn, reference> {
     grad::flush(e, place);
   }
 };
+template <> struct kernel<detail::pull_fn, simd> : kernel<detail::pull_fn, reference> {};
 
-namespace grad {
+namespace grad::inline TESSERA_TARGET {
 
 /// Adds to the places of `to` what d (of a shape that repeats to that of e) is worth there.
 template <class E, class Place, class D>
@@ -192,6 +196,17 @@ template <class... A> struct operands {
     return *hana::at_c<I>(at);
   }
 };
+
+/// Where the slopes of an operand that has memory go; null where they are not wanted.
+template <class T, class Place>
+[[nodiscard]] constexpr auto place_memory(Place const& place) -> T* {
+  // A place is never const; only the name under which the function saw it was.
+  return const_cast<T*>(place.data());
+}
+template <class T, class X>
+[[nodiscard]] constexpr auto place_memory(node::owned_leaf<X> const&) -> T* {
+  return nullptr;
+}
 
 // -- reverse: the operations that are computed before the row pass, last one first ----------------
 
@@ -237,8 +252,7 @@ template <class A, class S, bool U> constexpr void clear(node::arranged<A, S, U>
   clear(place.arg);
 }
 template <class Op, class... A> constexpr void clear(node::result<Op, A...> const& place) {
-  auto const n = place.extents().size();
-  for (auto i = std::size_t{0}; i < n; ++i) place.memory[i] = {};
+  tessera::assign(place.as_view(), 0);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (clear(place.template arg<I>()), ...);
   }(std::index_sequence_for<A...>{});
@@ -250,7 +264,7 @@ template <class E, class Place, class Dy>
 constexpr void pull_back(E const& e, Place const& place, Dy const& dy) {
   clear(place);
   if constexpr (node::is_result<E>) {
-    for (auto i = std::size_t{0}; i < dy.size(); ++i) place.memory[i] = dy.data()[i];
+    tessera::assign(place.as_view(), dy);
   } else {
     pull_elements(
         e, place,
@@ -259,6 +273,6 @@ constexpr void pull_back(E const& e, Place const& place, Dy const& dy) {
   reverse(e, place);
 }
 
-}  // namespace grad
+}  // namespace grad::inline TESSERA_TARGET
 
 }  // namespace tessera

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/compose/constant.hpp>
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
 #include <cinttypes>
 #include <cstdio>

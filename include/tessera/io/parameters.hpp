@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/mapped_file.hpp>
 #include <tessera/io/safetensors.hpp>
 #include <tessera/tensor/parameters.hpp>
 
-/// Parameters in and out of safetensors files, by the names that PyTorch gives them.
+#include <memory>
+
+/// Parameters in and out of safetensors files, or seen in them, by the names that PyTorch gives
+/// them.
 namespace tessera {
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
@@ -25,7 +29,10 @@ void convert_numbers(std::span<std::byte const> bytes, T* to, std::size_t n) {
   for (auto i = std::size_t{0}; i < n; ++i) {
     auto value = From{};
     std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
-    to[i] = static_cast<T>(value);
+    if constexpr (std::floating_point<From>)
+      to[i] = static_cast<T>(value);
+    else
+      to[i] = static_cast<T>(static_cast<float>(value));  // f16 and bf16 know no other way
   }
 }
 template <class T> [[nodiscard]] auto converts_to(dtype from) -> bool {
@@ -103,6 +110,50 @@ void load_parameters(std::filesystem::path const& path, P& p, std::string const&
   }
 }
 
+/// Parameters that are views (viewed<T const>) of a mapped file: all of them, or none where one
+/// does not fit. Nothing is copied or converted; the file must live as long as the views are used.
+///
+/// Errors  safetensors_error, see check_parameters; also for another dtype than the model's, and
+///         for numbers at an address where their type may not stand: load_parameters takes both
+template <class P>
+void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "",
+                    bool alone = true) {
+  try {
+    auto const content = safetensors::look(file.bytes());
+    check_parameters(content, p, prefix, alone);
+    for_each_parameter(
+        [&](name const& path, auto& w) {
+          using W = std::remove_cvref_t<decltype(w)>;
+          using T = scalar_of<W>;
+          static_assert(not owning<W> && std::is_const_v<typename W::scalar_type>,
+                        "map_parameters: parameters are views of constants, viewed<T const>");
+          auto const key = prefix + path.c_str();
+          auto const& entry = content[key];
+          if (entry.type != dtype_of<T>())
+            throw safetensors_error(
+                '"' + key + "\": expected dtype " + std::string{name_of(dtype_of<T>())} + ", got " +
+                std::string{name_of(entry.type)} + "; what is mapped is not converted");
+          if (reinterpret_cast<std::uintptr_t>(entry.bytes.data()) % alignof(T) != 0)
+            throw safetensors_error('"' + key + "\": is not aligned in the file");
+        },
+        p);
+    for_each_parameter(
+        [&](name const& path, auto& w) {
+          // A view is not assigned to: it would copy what it views.
+          using W = std::remove_cvref_t<decltype(w)>;
+          using T = scalar_of<W>;
+          auto const* const at = content[prefix + path.c_str()].bytes.data();
+          std::construct_at(&w, W{reinterpret_cast<T const*>(at)});
+        },
+        p);
+  } catch (safetensors_error const& e) {
+    throw safetensors_error(file.path().string() + ": " + e.what());
+  }
+}
+
+template <class P>
+void map_parameters(mapped_file const&&, P&, std::string const& = "", bool = true) = delete;
+
 /// Adds every parameter as `prefix` + its path. `p` must live until the file is written.
 template <class P>
 void add_parameters(safetensors_writer& writer, P const& p, std::string const& prefix = "") {
@@ -114,9 +165,13 @@ void add_parameters(safetensors_writer& writer, P const& p, std::string const& p
       },
       p);
 }
-template <class P> void save_parameters(std::filesystem::path const& path, P const& p) {
+/// Writes every parameter under its path, with texts that say more of the file.
+template <class P>
+void save_parameters(std::filesystem::path const& path, P const& p,
+                     std::map<std::string, std::string> const& metadata = {}) {
   auto writer = safetensors_writer{};
   writer.set_metadata("format", "pt");
+  for (auto const& [key, text] : metadata) writer.set_metadata(key, text);
   add_parameters(writer, p);
   writer.write(path);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/file.hpp>
 #include <tessera/io/dtype.hpp>
+#include <tessera/io/file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 /// The safetensors format, read strictly and written as its own library writes it.
 ///
@@ -46,7 +47,9 @@ struct tensor_entry {
 
 /// The tensors of a safetensors file by name, and its metadata.
 ///
-/// Cost    the whole file is in memory, once; entries look into it
+/// Cost    the data is in memory, once, and read only where the header fits the file's size;
+/// entries
+///         look into it
 /// Errors  safetensors_error for everything that the format does not allow, duplicate names and a
 ///         header that does not begin with '{' included; file_error for a file that cannot be read
 /// Source  the format's text and the verdicts of its reference reader: tests/io/safetensors.cpp
@@ -55,17 +58,36 @@ class safetensors {
   static constexpr auto longest_header = std::uint64_t{100'000'000};
 
   safetensors() = default;
+  // Entries look into the bytes, which a copy would have elsewhere.
+  safetensors(safetensors&&) = default;
+  auto operator=(safetensors&&) -> safetensors& = default;
+
   [[nodiscard]] static auto read(std::filesystem::path const& path) -> safetensors {
     try {
-      return parse(read_file(path));
+      auto file = detail::input_file(path);
+      auto const length = header_length(file.read(8), file.size());
+      auto result = safetensors{};
+      auto const data = file.size() - 8 - length;
+      result.parse_header(file.read(length), data);
+      result.file_ = file.read(data);
+      if (result.file_.size() != data) fail("became shorter while it was read");
+      result.look_into(result.file_);
+      return result;
     } catch (safetensors_error const& e) {
       throw safetensors_error(path.string() + ": " + e.what());
     }
   }
   [[nodiscard]] static auto parse(std::vector<std::byte> file) -> safetensors {
-    auto result = safetensors{};
+    auto result = look(file);
     result.file_ = std::move(file);
-    result.parse_file();
+    return result;
+  }
+  /// The tensors of bytes that somebody else keeps, a mapped file for one.
+  [[nodiscard]] static auto look(std::span<std::byte const> file) -> safetensors {
+    auto result = safetensors{};
+    auto const length = static_cast<std::size_t>(header_length(file, file.size()));
+    result.parse_header(file.subspan(8, length), file.size() - 8 - length);
+    result.look_into(file.subspan(8 + length));
     return result;
   }
 
@@ -90,30 +112,46 @@ class safetensors {
 
   [[noreturn]] static void fail(std::string const& what) { throw safetensors_error(what); }
 
-  void parse_file() {
-    if (file_.size() < 8) fail("expected at least 8 bytes, got " + std::to_string(file_.size()));
+  /// The bytes of the header, by the first bytes of a file of `size` bytes.
+  static auto header_length(std::span<std::byte const> file, std::uint64_t size) -> std::uint64_t {
+    auto const first = std::string_view{reinterpret_cast<char const*>(file.data()), file.size()};
+    if (first.starts_with("PK\3\4"))
+      fail(
+          "is a zip archive, as torch.save writes (.pt), and no safetensors file: convert it by "
+          "safetensors.torch.save_file");
+    if (size < 8) fail("expected at least 8 bytes, got " + std::to_string(size));
     auto length = std::uint64_t{0};
     for (auto i = std::size_t{8}; i-- > 0;)
-      length = length << 8U | std::to_integer<std::uint64_t>(file_[i]);
+      length = length << 8U | std::to_integer<std::uint64_t>(file[i]);
     if (length > longest_header)
       fail("a header has at most 100000000 bytes, this one says " + std::to_string(length));
-    if (length > file_.size() - 8)
+    if (length > size - 8)
       fail("the header says " + std::to_string(length) + " bytes, the file has " +
-           std::to_string(file_.size() - 8) + " after its length");
-    auto const* const text = reinterpret_cast<char const*>(file_.data()) + 8;
-    if (length == 0 || *text != '{') fail("the header does not begin with '{'");
-    auto const header = parse_header({text, static_cast<std::size_t>(length)});
-    auto const buffer = std::span{file_}.subspan(8 + static_cast<std::size_t>(length));
-    for (auto const& [name, value] : header.items())
+           std::to_string(size - 8) + " after its length");
+    return length;
+  }
+  /// What the header says of a file with `data` bytes after it.
+  void parse_header(std::span<std::byte const> header, std::uint64_t data) {
+    auto const text = std::string_view{reinterpret_cast<char const*>(header.data()), header.size()};
+    if (not text.starts_with('{')) fail("the header does not begin with '{'");
+    auto const parsed = parse_json(text);
+    for (auto const& [name, value] : parsed.items())
       if (name == "__metadata__")
         parse_metadata(value);
       else
-        tensors_[name] = parse_entry(name, value, buffer);
-    check_coverage(buffer);
+        tensors_[name] = parse_entry(name, value, data);
+    check_coverage(data);
+  }
+  /// Every entry gets its part of the data.
+  void look_into(std::span<std::byte const> data) {
+    for (auto const& [begin, end, name] : places_)
+      tensors_[name].bytes =
+          data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    places_.clear();
   }
 
   /// The header as JSON in which no object has the same key twice.
-  static auto parse_header(std::string_view text) -> json {
+  static auto parse_json(std::string_view text) -> json {
     auto keys = std::vector<std::set<std::string>>{};
     auto const each = [&](int, json::parse_event_t event, json& parsed) {
       if (event == json::parse_event_t::object_start) keys.emplace_back();
@@ -140,8 +178,7 @@ class safetensors {
       metadata_[key] = text.get<std::string>();
     }
   }
-  static auto parse_entry(std::string const& name, json const& value,
-                          std::span<std::byte const> buffer) -> tensor_entry {
+  auto parse_entry(std::string const& name, json const& value, std::uint64_t data) -> tensor_entry {
     auto const fail_entry = [&](std::string const& what) { fail('"' + name + "\": " + what); };
     if (not value.is_object()) fail_entry("expected an object of dtype, shape and data_offsets");
     auto const member = [&](char const* key) -> json const& {
@@ -178,38 +215,35 @@ class safetensors {
       fail_entry("expected 2 data_offsets, got " + std::to_string(offsets.size()));
     auto const begin = offsets[0];
     auto const end = offsets[1];
-    if (begin > end || end > buffer.size())
+    if (begin > end || end > data)
       fail_entry("data_offsets " + std::to_string(begin) + " to " + std::to_string(end) +
-                 " are not within the file's " + std::to_string(buffer.size()) + " bytes of data");
+                 " are not within the file's " + std::to_string(data) + " bytes of data");
     if (end - begin != bits / 8)
       fail_entry("shape " + to_string(entry.shape) + " of " + std::string{name_of(entry.type)} +
                  " takes " + std::to_string(bits / 8) + " bytes, data_offsets give " +
                  std::to_string(end - begin));
-    entry.bytes =
-        buffer.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    places_.push_back({begin, end, name});
     return entry;
   }
   /// One tensor begins where the one before ends, and the last ends the file.
-  void check_coverage(std::span<std::byte const> buffer) const {
-    using place = std::pair<std::byte const*, std::byte const*>;
-    auto places = std::vector<std::pair<place, std::string>>{};
-    for (auto const& [name, entry] : tensors_)
-      places.push_back({{entry.bytes.data(), entry.bytes.data() + entry.bytes.size()}, name});
-    std::ranges::sort(places);
-    auto const* reached = buffer.data();
-    for (auto const& [part, name] : places) {
-      if (part.first < reached)
-        fail('"' + name + "\" overlaps the tensor before it, at byte " +
-             std::to_string(part.first - buffer.data()) + " of the data");
-      if (part.first > reached)
-        fail("no tensor covers bytes " + std::to_string(reached - buffer.data()) + " to " +
-             std::to_string(part.first - buffer.data()) + " of the data");
-      reached = part.second;
+  void check_coverage(std::uint64_t data) {
+    std::ranges::sort(places_);
+    auto reached = std::uint64_t{0};
+    for (auto const& [begin, end, name] : places_) {
+      if (begin < reached)
+        fail('"' + name + "\" overlaps the tensor before it, at byte " + std::to_string(begin) +
+             " of the data");
+      if (begin > reached)
+        fail("no tensor covers bytes " + std::to_string(reached) + " to " + std::to_string(begin) +
+             " of the data");
+      reached = end;
     }
-    if (auto const rest = buffer.data() + buffer.size() - reached; rest != 0)
-      fail(std::to_string(rest) + " bytes follow the last tensor");
+    if (reached != data) fail(std::to_string(data - reached) + " bytes follow the last tensor");
   }
 
+  using place = std::tuple<std::uint64_t, std::uint64_t, std::string>;  // begin, end, name
+
+  std::vector<place> places_;  // until the data is there
   std::vector<std::byte> file_;
   std::map<std::string, tensor_entry> tensors_;
   std::map<std::string, std::string> metadata_;

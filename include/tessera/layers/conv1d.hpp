@@ -4,6 +4,7 @@
 #include <tessera/compose/layer.hpp>
 #include <tessera/ops/conv1d.hpp>
 #include <tessera/tensor/assign.hpp>
+#include <tessera/tensor/whole.hpp>
 
 namespace tessera {
 
@@ -98,7 +99,8 @@ struct conv1d {
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     auto const time = x.template extent_of<0>();
     auto const g = geometry(time, y.template extent_of<0>(), time == 0 ? 0 : x.size() / In / time);
-    if constexpr (m.training && remembers && m.has_state) m.kept = m.state;
+    if constexpr (m.training && remembers && m.has_state)
+      copy_on<backend_of<decltype(x)>>(m.kept, m.state);
     convolve(g, p, x, y, m);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
@@ -160,16 +162,7 @@ struct conv1d {
     }();
     run::forward(g, x.data(), static_cast<T const*>(past), p.weight.data(),
                  data_or_null<T const>(p.bias), y.data(), m.work.packed);
-    if constexpr (remembers && m.has_state) remember(g, x.data(), past);
-  }
-  /// The last inputs, of x and of those before it.
-  template <class T>
-  static constexpr void remember(detail::conv1d_geometry const& g, T const* x, T* past) {
-    auto const row = g.rows * In;
-    for (auto i = std::size_t{0}; i < reach * row; ++i) {
-      auto const from = i + g.time * row;  // in past followed by x
-      past[i] = from < reach * row ? past[from] : x[from - reach * row];
-    }
+    if constexpr (remembers && m.has_state) run::remember(g, x.data(), past);
   }
 };
 

@@ -16,7 +16,7 @@ namespace tessera {
 ///         whatever ran before, and the backward pass finds it again without a tape
 /// Cost    a Philox block for four elements; nothing in other calls but a copy, if x is not y
 template <probability P = 0.5> struct dropout : without_parameters, any_shape {
-  static constexpr auto about = facts{.row_wise = true, .in_place = true, .random = true};
+  static constexpr auto about = facts{.row_wise = true, .in_place = true, .random = (P.millionths > 0)};
 
   static constexpr void forward(auto const&, auto x, auto y, auto m) { apply(x, y, m); }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto m) {
@@ -28,6 +28,7 @@ template <probability P = 0.5> struct dropout : without_parameters, any_shape {
     using call_type = typename decltype(m)::call_type;
     if constexpr (requires { m.context.seed; } && call_type::draws) {
       auto const p = P.is_run_time() ? static_cast<double>(m.context.dropout) : P.value();
+      require(p >= 0 && p < 1, "dropout: a probability from 0, and below 1");
       if (p > 0) {
         auto const& c = m.context;
         return apply_dropout({{c.seed, std::uint64_t{c.chunk} << 32 | c.path},

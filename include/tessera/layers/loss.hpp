@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/core/contract.hpp>
+#include <tessera/core/error.hpp>
 #include <tessera/ops/cross_entropy.hpp>
 #include <tessera/tensor/reduction.hpp>
 
@@ -13,43 +14,167 @@
 ///   value_and_slope(y, target, dy, scale) and value(y, target, scale)
 /// which return the sum of its terms times `scale`; the first writes its derivative to dy. A whole
 /// batch has scale = 1 / terms(target); a chunk of one divides by the terms of the whole batch.
+/// target_type<Y> is what it compares an output Y with; integers may be of any type.
 namespace tessera {
+
+namespace detail {
+
+/// True where a target is like y; else one message says what is not. It is not broadcast: its terms
+/// would not be counted rightly.
+template <class Loss, class Y, class Target> [[nodiscard]] constexpr auto is_like_output() -> bool {
+  constexpr auto same_shape = std::same_as<shape_of<Target>, shape_of<Y>>;
+  constexpr auto same_scalar = std::same_as<scalar_of<Target>, scalar_of<Y>>;
+  static_assert(error::shapes_match<error::in<Loss>, error::expected<shape_of<Y>>,
+                                    error::got<shape_of<Target>>>,
+                "loss: the target must have the shape of the output y");
+  static_assert(error::holds < same_scalar || not same_shape, error::in<Loss>,
+                error::expected<scalar_of<Y>>, error::got < scalar_of < Target >>>,
+                "loss: the target must have the scalar type of the output y");
+  return same_shape && same_scalar;
+}
+
+[[nodiscard]] constexpr auto same_extents(auto const& y, auto const& target) -> bool {
+  return as_const(y).actual == as_const(target).actual;
+}
+
+/// What losses of single elements share. A rule has of(y, target), the loss of an element as an
+/// expression, and slope(y, target, scale).
+template <class Loss, class Y, class Target>
+[[nodiscard]] constexpr auto sum_of_elements(Loss const& rule, Y y, Target target,
+                                             scalar_of<Y> scale) -> scalar_of<Y> {
+  if constexpr (is_like_output<Loss, Y, Target>()) {
+    require(same_extents(y, target), "loss: the target must have the extents of the output y");
+    return number_of(sum(rule.of(y, target)) * scale);
+  } else {
+    return scale;
+  }
+}
+template <class Loss, class Y, class Target>
+[[nodiscard]] constexpr auto sum_and_slope(Loss const& rule, Y y, Target target, auto dy,
+                                           scalar_of<Y> scale) -> scalar_of<Y> {
+  if constexpr (is_like_output<Loss, Y, Target>()) {
+    require(same_extents(y, target), "loss: the target must have the extents of the output y");
+    assign(dy, rule.slope(y, target, scale));
+    return number_of(sum(rule.of(y, target)) * scale);
+  } else {
+    return scale;
+  }
+}
+
+}  // namespace detail
 
 /// Mean of the squared differences, as torch.nn.MSELoss.
 ///
 /// Shapes  y and target alike
+/// Errors  a target of another shape or scalar does not compile: tests/fail/training_target.cpp,
+///         tests/fail/training_target_scalar.cpp; other extents at run time break the contract
 /// Source  reference values: tests/reference/loss.py
 struct mse {
+  template <class Y> using target_type = kind_of<Y>;
   [[nodiscard]] static constexpr auto terms(auto target) -> std::size_t { return target.size(); }
 
   template <class Y>
   [[nodiscard]] static constexpr auto value(Y y, auto target, scalar_of<Y> scale) -> scalar_of<Y> {
-    return detail::number_of(sum(square(y - target)) * scale);
+    return detail::sum_of_elements(mse{}, y, target, scale);
   }
   template <class Y>
   [[nodiscard]] static constexpr auto value_and_slope(Y y, auto target, auto dy, scalar_of<Y> scale)
       -> scalar_of<Y> {
-    assign(dy, (y - target) * (2 * scale));
-    return value(y, target, scale);
+    return detail::sum_and_slope(mse{}, y, target, dy, scale);
+  }
+  [[nodiscard]] static constexpr auto of(auto y, auto target) { return square(y - target); }
+  template <class Y>
+  [[nodiscard]] static constexpr auto slope(Y y, auto target, scalar_of<Y> scale) {
+    return (y - target) * (2 * scale);
   }
 };
 
 /// Mean of the distances, as torch.nn.L1Loss: the slope at 0 is 0.
 ///
 /// Shapes  y and target alike
+/// Errors  as mse
 /// Source  reference values: tests/reference/loss.py
 struct l1 {
+  template <class Y> using target_type = kind_of<Y>;
   [[nodiscard]] static constexpr auto terms(auto target) -> std::size_t { return target.size(); }
 
   template <class Y>
   [[nodiscard]] static constexpr auto value(Y y, auto target, scalar_of<Y> scale) -> scalar_of<Y> {
-    return detail::number_of(sum(abs(y - target)) * scale);
+    return detail::sum_of_elements(l1{}, y, target, scale);
   }
   template <class Y>
   [[nodiscard]] static constexpr auto value_and_slope(Y y, auto target, auto dy, scalar_of<Y> scale)
       -> scalar_of<Y> {
-    assign(dy, where(y > target, scale, where(y < target, -scale, scalar_of<Y>{0})));
-    return value(y, target, scale);
+    return detail::sum_and_slope(l1{}, y, target, dy, scale);
+  }
+  [[nodiscard]] static constexpr auto of(auto y, auto target) { return abs(y - target); }
+  template <class Y>
+  [[nodiscard]] static constexpr auto slope(Y y, auto target, scalar_of<Y> scale) {
+    return where(y > target, scale, where(y < target, -scale, scalar_of<Y>{0}));
+  }
+};
+
+/// Mean of half the square of a small difference, and of delta times a large one's distance less
+/// delta / 2: torch.nn.HuberLoss.
+///
+/// Shapes  y and target alike
+/// Errors  as mse; delta must be above 0
+/// Source  reference values: tests/reference/loss.py
+struct huber {
+  double delta = 1;
+
+  template <class Y> using target_type = kind_of<Y>;
+  [[nodiscard]] static constexpr auto terms(auto target) -> std::size_t { return target.size(); }
+
+  template <class Y>
+  [[nodiscard]] constexpr auto value(Y y, auto target, scalar_of<Y> scale) const -> scalar_of<Y> {
+    return detail::sum_of_elements(*this, y, target, scale);
+  }
+  template <class Y>
+  [[nodiscard]] constexpr auto value_and_slope(Y y, auto target, auto dy, scalar_of<Y> scale) const
+      -> scalar_of<Y> {
+    return detail::sum_and_slope(*this, y, target, dy, scale);
+  }
+  [[nodiscard]] constexpr auto of(auto y, auto target) const {
+    using T = scalar_of<decltype(y)>;
+    require(delta > 0, "huber: delta must be above 0");
+    auto const d = static_cast<T>(delta);
+    auto const distance = abs(y - target);
+    auto const small = min(distance, d);
+    return small * (distance - small * T{0.5});
+  }
+  template <class Y>
+  [[nodiscard]] constexpr auto slope(Y y, auto target, scalar_of<Y> scale) const {
+    auto const d = static_cast<scalar_of<Y>>(delta);
+    return clamp(y - target, -d, d) * scale;
+  }
+};
+
+/// Mean of -target·log sigmoid(y) - (1 - target)·log(1 - sigmoid(y)): torch.nn.BCEWithLogitsLoss.
+///
+/// Shapes  y and target alike; targets of [0, 1]
+/// Errors  as mse
+/// Source  reference values: tests/reference/loss.py
+struct binary_cross_entropy {
+  template <class Y> using target_type = kind_of<Y>;
+  [[nodiscard]] static constexpr auto terms(auto target) -> std::size_t { return target.size(); }
+
+  template <class Y>
+  [[nodiscard]] static constexpr auto value(Y y, auto target, scalar_of<Y> scale) -> scalar_of<Y> {
+    return detail::sum_of_elements(binary_cross_entropy{}, y, target, scale);
+  }
+  template <class Y>
+  [[nodiscard]] static constexpr auto value_and_slope(Y y, auto target, auto dy, scalar_of<Y> scale)
+      -> scalar_of<Y> {
+    return detail::sum_and_slope(binary_cross_entropy{}, y, target, dy, scale);
+  }
+  [[nodiscard]] static constexpr auto of(auto y, auto target) {
+    using T = scalar_of<decltype(y)>;
+    return max(y, T{0}) - y * target + log1p(exp(-abs(y)));
+  }
+  template <class Y>
+  [[nodiscard]] static constexpr auto slope(Y y, auto target, scalar_of<Y> scale) {
+    return (sigmoid(y) - target) * scale;
   }
 };
 
@@ -62,6 +187,9 @@ struct l1 {
 struct cross_entropy {
   std::int64_t ignore_index = -100;
   double label_smoothing = 0;
+
+  template <class Y>
+  using target_type = tensor<std::int32_t, without_last<shape_of<Y>>, backend_of<Y>>;
 
   [[nodiscard]] constexpr auto terms(auto target) const -> std::size_t {
     auto n = std::size_t{0};

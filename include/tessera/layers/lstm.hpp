@@ -4,6 +4,7 @@
 #include <tessera/compose/named.hpp>
 #include <tessera/compose/sequential.hpp>
 #include <tessera/layers/dropout.hpp>
+#include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/lstm_cell.hpp>
 #include <tessera/tensor/whole.hpp>
 

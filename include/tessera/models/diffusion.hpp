@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 /// The noise of a diffusion in Steps steps, by the cosine schedule: what is left of the image after
 /// step t is sqrt(alpha_bar[t]), the noise sqrt(1 - alpha_bar[t]).
@@ -62,4 +62,4 @@ template <std::size_t Steps> struct cosine_diffusion {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/policy.hpp>
-#include <tessera/tensor/tensor.hpp>
+#include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/affine_map.hpp>
+
+#if TESSERA_SIMD
+#include <tessera/ops/simd/affine_map.hpp>
+#endif
 
 namespace tessera {
 
 namespace detail {
 
-/// The number of rows of the last axis.
-template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size_t {
-  return x.size() / last_of<shape_of<X>>;
-}
-
-/// kernel<affine_map_fn, Backend> has packed<T, Rows, In, Out>, what it makes of a weight for many
-/// rows, or nothing; prepare(weight, packed); and run(x, weight, bias, y, packed), where bias is a
-/// pointer or null.
 struct affine_map_fn {
   template <class X, std::size_t Out>
   using packed = typename kernel<affine_map_fn, backend_of<X>>::template packed<
@@ -30,14 +26,12 @@ struct affine_map_fn {
   }
 };
 
-/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx, adds): dx is written, or added to
 struct affine_map_input_fn {
   constexpr void operator()(auto const& weight, auto dy, auto dx, bool adds = false) const {
     kernel<affine_map_input_fn, backend_of<decltype(dy)>>::run(weight, dy, dx, adds);
   }
 };
 
-/// kernel<affine_map_parameters_fn, Backend>::run(x, dy, dweight, dbias), pointers or null
 struct affine_map_parameters_fn {
   constexpr void operator()(auto x, auto dy, auto* dweight, auto* dbias) const {
     kernel<affine_map_parameters_fn, backend_of<decltype(x)>>::run(x, dy, dweight, dbias);
@@ -62,5 +56,3 @@ inline constexpr auto affine_map_input = detail::affine_map_input_fn{};
 inline constexpr auto affine_map_parameters = detail::affine_map_parameters_fn{};
 
 }  // namespace tessera
-
-#include <tessera/ops/reference/affine_map.hpp>  // IWYU pragma: keep

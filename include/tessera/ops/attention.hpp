@@ -1,92 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/policy.hpp>
 #include <tessera/core/lane.hpp>
-#include <tessera/tensor/tensor.hpp>
+#include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/attention.hpp>
 
-#include <cstddef>
+#if TESSERA_SIMD
+#include <tessera/ops/simd/attention.hpp>
+#endif
 
 namespace tessera {
 
 namespace detail {
-
-/// One head of one sequence: a row of numbers for each time, by distances.
-template <class T> struct attention_head {
-  std::size_t queries;  ///< rows of q and y
-  std::size_t keys;     ///< rows of k and v
-  std::size_t width;    ///< numbers of a row
-  std::size_t q_row;    ///< the distance of two rows of q, and of its slope
-  std::size_t kv_row;   ///< the distance of two rows of k and v, and of their slopes
-  std::size_t out;      ///< the distance of two rows of y and dy
-  std::size_t sum;      ///< the distance of two numbers of log_sum
-  std::size_t before;   ///< keys that every query sees; query i sees i + 1 more of them
-  bool causal;          ///< or all of them
-  T scale;              ///< of the scores: 1 / sqrt(width)
-  T const* q;
-  T const* k;
-  T const* v;
-  std::size_t unseen = 0;  ///< keys at the end that no query sees
-
-  [[nodiscard]] constexpr auto seen(std::size_t query) const -> std::size_t {
-    auto const all = keys - unseen;
-    auto const past = before + query + 1;
-    return causal && past < all ? past : all;
-  }
-};
-template <class T> struct attention_slopes {
-  T const* y;
-  T const* dy;
-  T const* log_sum;
-  T* dq;
-  T* dk;
-  T* dv;
-  bool adds = false;  ///< dk and dv are added to: another head sees the same keys
-};
-
-/// The heads of all lanes, by distances from the first: heads lie next to each other, and
-/// `sharing` of them, which follow one another, see the same keys.
-template <class T> struct attention_heads {
-  attention_head<T> first;
-  std::size_t lanes;
-  std::size_t heads;  ///< of a lane
-  std::size_t sharing;
-  std::size_t q_lane;          ///< the distance of two lanes of q, and of its slope
-  std::size_t kv_lane;         ///< of k and v, and of their slopes
-  std::size_t out_lane;        ///< of y and dy
-  std::size_t sum_lane;        ///< of log_sum
-  T const* lengths = nullptr;  ///< for each lane, the number of keys that count; null: all
-
-  [[nodiscard]] constexpr auto q_at(std::size_t lane, std::size_t h) const -> std::size_t {
-    return lane * q_lane + h * first.width;
-  }
-  [[nodiscard]] constexpr auto kv_at(std::size_t lane, std::size_t h) const -> std::size_t {
-    return lane * kv_lane + h / sharing * first.width;
-  }
-  [[nodiscard]] constexpr auto out_at(std::size_t lane, std::size_t h) const -> std::size_t {
-    return lane * out_lane + h * first.width;
-  }
-  [[nodiscard]] constexpr auto head(std::size_t lane, std::size_t h) const -> attention_head<T> {
-    auto result = first;
-    result.q += q_at(lane, h);
-    result.k += kv_at(lane, h);
-    result.v += kv_at(lane, h);
-    if (lengths != nullptr && lengths[lane] < static_cast<T>(first.keys))
-      result.unseen =
-          lengths[lane] > T{0} ? first.keys - static_cast<std::size_t>(lengths[lane]) : first.keys;
-    return result;
-  }
-  [[nodiscard]] constexpr auto slopes(attention_slopes<T> const& of_first, std::size_t lane,
-                                      std::size_t h) const -> attention_slopes<T> {
-    return {of_first.y + out_at(lane, h),
-            of_first.dy + out_at(lane, h),
-            of_first.log_sum + lane * sum_lane + h,
-            of_first.dq + q_at(lane, h),
-            of_first.dk + kv_at(lane, h),
-            of_first.dv + kv_at(lane, h),
-            h % sharing != 0};
-  }
-};
 
 /// What a query weighs a key with: one number of (lanes, heads, queries, keys), in this order.
 template <class T> struct attention_weight {
@@ -109,10 +34,6 @@ template <class T> struct attention_weight {
   }
 };
 
-/// kernel<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
-/// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
-/// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
-/// instead, and for_each(count, body) for their weights.
 struct attention_fn {
   template <class X, std::size_t Keys, std::size_t Width>
   using workspace =
@@ -173,5 +94,3 @@ struct attention_fn {
 inline constexpr auto attention = detail::attention_fn{};
 
 }  // namespace tessera
-
-#include <tessera/ops/reference/attention.hpp>  // IWYU pragma: keep

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/policy.hpp>
-#include <tessera/core/lane.hpp>
+#include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/matmul.hpp>
 #include <tessera/shape/algebra.hpp>
 #include <tessera/tensor/assign.hpp>
+#include <tessera/tensor/slicing.hpp>
+
+#if TESSERA_SIMD
+#include <tessera/ops/simd/matmul.hpp>
+#endif
 
 namespace tessera {
 
 namespace detail {
-
-/// kernel<matmul_fn, Backend>::run(rows, columns, depth, a, b, y): y = a·b for contiguous matrices.
-struct matmul_fn {};
 
 /// Which matrix of an operand of shape Q belongs to matrix i of the product P: its leading axes
 /// repeat.
@@ -35,63 +37,79 @@ template <class Q, class P, bool RowOnTheLeft>
 
 }  // namespace detail
 
-template <> struct kernel<detail::matmul_fn, reference> {
-  template <class T>
-  static constexpr void run(std::size_t rows, std::size_t columns, std::size_t depth, T const* a,
-                            T const* b, T* y) {
-    for (auto r = std::size_t{0}; r < rows; ++r)
-      for (auto c = std::size_t{0}; c < columns; ++c) {
-        auto sum = T{0};
-        for (auto k = std::size_t{0}; k < depth; ++k)
-          sum = lane::fma(a[r * depth + k], b[k * columns + c], sum);
-        y[r * columns + c] = sum;
-      }
+namespace node {
+
+/// A matrix product as an operation of an expression; its operands have memory.
+struct matrix_product {
+  template <class A, class B>
+  using result = tensor<compute_of<scalar_of<A>>, product<shape_of<A>, shape_of<B>>,
+                        typename detail::backend_of_all<A, B>::type>;
+  /// The first axis of the result is one of stacked matrices, which belongs to every operand that
+  /// has it.
+  template <class A, class B>
+  static constexpr bool rows_apart = shape_of<A>::rank > 2 || shape_of<B>::rank > 2;
+  template <class A, class B> static constexpr auto extents(A const&, B const&) {
+    return actual_extents<product<shape_of<A>, shape_of<B>>>{};
+  }
+
+  /// Calls f(rows, columns, depth, x, w, y) with the distances of every matrix of the product.
+  template <class A, class B> static constexpr void for_each_matrix(auto&& f) {
+    using S = shape_of<A>;
+    using R = shape_of<B>;
+    using P = product<S, R>;
+    constexpr auto row_of_a = S::rank == 1;
+    constexpr auto depth = last_of<S>;
+    constexpr auto columns = R::rank == 1 ? std::size_t{1} : last_of<R>;
+    constexpr auto rows = [] {
+      if constexpr (row_of_a)
+        return std::size_t{1};
+      else if constexpr (R::rank == 1)  // all rows of all matrices at once
+        return S::capacity / depth;
+      else
+        return bound_of(S::extents[S::rank - 2]);
+    }();
+    for (auto i = std::size_t{0}; i < P::capacity / (rows * columns); ++i)
+      f(rows, columns, depth, tessera::detail::matrix_of<S, P, row_of_a>(i) * rows * depth,
+        tessera::detail::matrix_of<R, P, row_of_a>(i) * depth * columns, i * rows * columns);
+  }
+  template <class A, class B> static constexpr void compute(auto y, A const& a, B const& b) {
+    for_each_matrix<A, B>([&](auto rows, auto columns, auto depth, auto x, auto w, auto at) {
+      kernel<tessera::detail::matmul_fn, backend_of<decltype(y)>>::run(
+          rows, columns, depth, a.data() + x, b.data() + w, y.data() + at);
+    });
   }
 };
 
+}  // namespace node
+
 /// The matrix product, by NumPy's rule: matrices and stacks of matrices, whose leading axes
-/// broadcast; a vector is a row on the left and a column on the right.
+/// broadcast; a vector is a row on the left and a column on the right. An expression, which is
+/// computed once, before what reads it.
 ///
 /// Shapes    (..., M, K) and (..., K, N) -> (..., M, N); (K) and (..., K, N) -> (..., N); (..., K)
 ///           and (K) -> (...); fixed
-/// Cost      M·N·K multiply-adds for each matrix; expressions are evaluated first; the result is a
-///           tensor of its own
-/// Accuracy  adds over K ascending from zero, one fused multiply-add each
-/// Errors    shapes that do not multiply do not compile
-template <array_operand A, array_operand B>
-[[nodiscard]] constexpr auto matmul(A const& a, B const& b) {
-  using T = scalar_of<A>;
+/// Cost      M·N·K multiply-adds for each matrix; operands that are expressions are computed first
+/// Accuracy  adds over K ascending from zero, one fused multiply-add each; its derivatives add over
+///           N and over M ascending
+/// Errors    shapes that do not multiply do not compile: tests/fail/matmul_shapes_differ.cpp
+template <array_operand A, array_operand B> [[nodiscard]] constexpr auto matmul(A&& a, B&& b) {
   using S = shape_of<A>;
   using R = shape_of<B>;
-  using P = product<S, R>;
+  using T = compute_of<scalar_of<A>>;
+  constexpr auto fits = requires { typename product<S, R>; };
+  static_assert(error::holds<fits, S, R>, "matmul: these shapes do not multiply");
   static_assert(fixed_shape<S> && fixed_shape<R>, "matmul: fixed shapes");
-  constexpr auto row_of_a = S::rank == 1;
-  constexpr auto column_of_b = R::rank == 1;
-  constexpr auto depth = last_of<S>;
-  constexpr auto columns = column_of_b ? std::size_t{1} : last_of<R>;
-  constexpr auto rows = [] {
-    if constexpr (row_of_a) return std::size_t{1};
-    // A vector on the right: all rows of all matrices at once.
-    if constexpr (column_of_b)
-      return S::capacity / depth;
-    else
-      return bound_of(S::extents[S::rank - 2]);
-  }();
-  auto const x = kind_of<A>(a * T{1});
-  auto const w = kind_of<B>(b * T{1});
-  auto y = tensor<T, P, backend_of<A>>{};
-  using kernel_type = kernel<detail::matmul_fn, backend_of<A>>;
-  constexpr auto matrices = P::capacity / (rows * columns);
-  if constexpr (matrices == 1) {
-    kernel_type::run(rows, columns, depth, x.values, w.values, y.values);
+  static_assert(std::same_as<scalar_of<A>, scalar_of<B>>,
+                "matmul: operands of one scalar type; cast<T>(x) converts");
+  auto const x = detail::as_memory<T>(std::forward<A>(a));
+  if constexpr (fits) {
+    auto const w = detail::as_memory<T>(std::forward<B>(b));
+    using X = std::remove_const_t<decltype(x)>;
+    using W = std::remove_const_t<decltype(w)>;
+    return node::result<node::matrix_product, X, W>{{}, hana::basic_tuple<X, W>{x, w}};
   } else {
-    for (auto i = std::size_t{0}; i < matrices; ++i)
-      kernel_type::run(rows, columns, depth,
-                       x.values + detail::matrix_of<S, P, row_of_a>(i) * rows * depth,
-                       w.values + detail::matrix_of<R, P, row_of_a>(i) * depth * columns,
-                       y.values + i * rows * columns);
+    return x;  // one mistake, one message
   }
-  return y;
 }
 
 }  // namespace tessera

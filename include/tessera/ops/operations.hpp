@@ -1,25 +1,314 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/affine_map.hpp>
-#include <tessera/ops/attention.hpp>
-#include <tessera/ops/conv1d.hpp>
-#include <tessera/ops/conv2d.hpp>
-#include <tessera/ops/cross_entropy.hpp>
-#include <tessera/ops/dropout.hpp>
-#include <tessera/ops/embedding.hpp>
-#include <tessera/ops/group_norm.hpp>
-#include <tessera/ops/lstm_cell.hpp>
-#include <tessera/ops/matmul.hpp>
-#include <tessera/ops/rotary.hpp>
-#include <tessera/ops/sinusoidal.hpp>
-#include <tessera/ops/upsample.hpp>
+#include <tessera/backend/policy.hpp>
+#include <tessera/random/philox.hpp>
+#include <tessera/tensor/tensor.hpp>
 
-/// The operations that a backend may have kernels for, by name: a backend of one's own specializes
-/// tessera::kernel<operation::conv2d, my_backend>. What a kernel is called with stands where the
-/// operation is, in ops/; one may derive from kernel<operation::conv2d, reference> and replace a
-/// part. tests/outside/fixed_point.hpp is an example.
-namespace tessera::operation {
+#include <cstddef>
+#include <cstdint>
+
+/// The operations that a backend has kernels for: what each is called with, and what its kernel
+/// must have. This is the ground of the floor: kernels include it, ops/x.hpp includes the kernels.
+///
+/// A backend of one's own specializes tessera::kernel<operation::conv2d, my_backend>; it may derive
+/// from kernel<operation::conv2d, reference> and replace a part, and names a `fallback` for what it
+/// leaves out. tests/outside/fixed_point.hpp is an example.
+namespace tessera {
+
+/// A height and a width; one number stands for both.
+struct size2 {
+  std::size_t height;
+  std::size_t width;
+  constexpr size2(std::size_t both) : height{both}, width{both} {}
+  constexpr size2(std::size_t rows, std::size_t columns) : height{rows}, width{columns} {}
+  [[nodiscard]] constexpr auto area() const -> std::size_t { return height * width; }
+  friend constexpr auto operator==(size2, size2) -> bool = default;
+};
+
+namespace detail {
+
+/// The number of rows of the last axis.
+template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size_t {
+  return x.size() / last_of<shape_of<X>>;
+}
+
+// -- affine maps and products ---------------------------------------------------------------------
+
+/// kernel<affine_map_fn, Backend> has packed<T, Rows, In, Out>, what it makes of a weight for many
+/// rows, or nothing; prepare(weight, packed); and run(x, weight, bias, y, packed), where bias is a
+/// pointer or null.
+struct affine_map_fn;
+
+/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx, adds): dx is written, or added to
+struct affine_map_input_fn;
+
+/// kernel<affine_map_parameters_fn, Backend>::run(x, dy, dweight, dbias), pointers or null
+struct affine_map_parameters_fn;
+
+/// kernel<matmul_fn, Backend>, for contiguous matrices a (rows, depth), b (depth, columns) and y:
+/// run(rows, columns, depth, a, b, y) is y = a·b, left(..., dy, b, da) is da += dy·bᵀ, adding over
+/// the columns ascending, and right(..., a, dy, db) is db += aᵀ·dy, adding over the rows ascending.
+struct matmul_fn;
+
+// -- attention ------------------------------------------------------------------------------------
+
+/// One head of one sequence: a row of numbers for each time, by distances.
+template <class T> struct attention_head {
+  std::size_t queries;  ///< rows of q and y
+  std::size_t keys;     ///< rows of k and v
+  std::size_t width;    ///< numbers of a row
+  std::size_t q_row;    ///< the distance of two rows of q, and of its slope
+  std::size_t kv_row;   ///< the distance of two rows of k and v, and of their slopes
+  std::size_t out;      ///< the distance of two rows of y and dy
+  std::size_t sum;      ///< the distance of two numbers of log_sum
+  std::size_t before;   ///< keys that every query sees; query i sees i + 1 more of them
+  bool causal;          ///< or all of them
+  T scale;              ///< of the scores: 1 / sqrt(width)
+  T const* q;
+  T const* k;
+  T const* v;
+  std::size_t unseen = 0;  ///< keys at the end that no query sees
+
+  [[nodiscard]] constexpr auto seen(std::size_t query) const -> std::size_t {
+    auto const all = keys - unseen;
+    auto const past = before + query + 1;
+    return causal && past < all ? past : all;
+  }
+};
+template <class T> struct attention_slopes {
+  T const* y;
+  T const* dy;
+  T const* log_sum;
+  T* dq;
+  T* dk;
+  T* dv;
+  bool adds = false;  ///< dk and dv are added to: another head sees the same keys
+};
+
+/// The heads of all lanes, by distances from the first: heads lie next to each other, and
+/// `sharing` of them, which follow one another, see the same keys.
+template <class T> struct attention_heads {
+  attention_head<T> first;
+  std::size_t lanes;
+  std::size_t heads;  ///< of a lane
+  std::size_t sharing;
+  std::size_t q_lane;          ///< the distance of two lanes of q, and of its slope
+  std::size_t kv_lane;         ///< of k and v, and of their slopes
+  std::size_t out_lane;        ///< of y and dy
+  std::size_t sum_lane;        ///< of log_sum
+  T const* lengths = nullptr;  ///< for each lane, the number of keys that count; null: all
+
+  [[nodiscard]] constexpr auto q_at(std::size_t lane, std::size_t h) const -> std::size_t {
+    return lane * q_lane + h * first.width;
+  }
+  [[nodiscard]] constexpr auto kv_at(std::size_t lane, std::size_t h) const -> std::size_t {
+    return lane * kv_lane + h / sharing * first.width;
+  }
+  [[nodiscard]] constexpr auto out_at(std::size_t lane, std::size_t h) const -> std::size_t {
+    return lane * out_lane + h * first.width;
+  }
+  [[nodiscard]] constexpr auto head(std::size_t lane, std::size_t h) const -> attention_head<T> {
+    auto result = first;
+    result.q += q_at(lane, h);
+    result.k += kv_at(lane, h);
+    result.v += kv_at(lane, h);
+    if (lengths != nullptr && lengths[lane] < static_cast<T>(first.keys))
+      result.unseen =
+          lengths[lane] > T{0} ? first.keys - static_cast<std::size_t>(lengths[lane]) : first.keys;
+    return result;
+  }
+  [[nodiscard]] constexpr auto slopes(attention_slopes<T> const& of_first, std::size_t lane,
+                                      std::size_t h) const -> attention_slopes<T> {
+    return {of_first.y + out_at(lane, h),
+            of_first.dy + out_at(lane, h),
+            of_first.log_sum + lane * sum_lane + h,
+            of_first.dq + q_at(lane, h),
+            of_first.dk + kv_at(lane, h),
+            of_first.dv + kv_at(lane, h),
+            h % sharing != 0};
+  }
+};
+
+/// kernel<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
+/// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
+/// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
+/// instead, and for_each(count, body) for the weights of them all.
+struct attention_fn;
+
+/// Vectors of Width numbers, `vectors` of them next to each other for each time and lane.
+struct rotary_geometry {
+  std::size_t times;
+  std::size_t lanes;
+  std::size_t vectors;
+  std::size_t time_distance;  ///< of two times of a lane, in numbers
+  std::size_t lane_distance;  ///< of two lanes of a time
+  std::size_t first;          ///< the position of the first time
+};
+
+/// kernel<rotary_fn, Backend>::run<Width>(geometry, frequency, x, back): turns the pairs (i, i +
+/// Width / 2) of every vector by position·frequency[i], or back, in place.
+struct rotary_fn;
+
+// -- convolutions ---------------------------------------------------------------------------------
+
+/// A convolution over time: output t sees inputs t·stride + k·dilation - before, k < kernel.
+struct conv1d_geometry {
+  std::size_t time;      ///< of x
+  std::size_t out_time;  ///< of y
+  std::size_t rows;      ///< lanes of the batch, between time and features
+  std::size_t in;
+  std::size_t out;
+  std::size_t kernel;
+  std::size_t stride;
+  std::size_t dilation;
+  std::size_t before;  ///< inputs before the first: of `past`, or zeros
+  std::size_t groups;
+
+  [[nodiscard]] constexpr auto group_in() const -> std::size_t { return in / groups; }
+  [[nodiscard]] constexpr auto group_out() const -> std::size_t { return out / groups; }
+  /// Where output t looks for tap k, counted from the first of the inputs before.
+  [[nodiscard]] constexpr auto at(std::size_t t, std::size_t k) const -> std::size_t {
+    return t * stride + k * dilation;
+  }
+  /// The row of features that output t sees by tap k; null where there are only zeros.
+  template <class T>
+  [[nodiscard]] constexpr auto seen(T const* x, T const* past, std::size_t t, std::size_t k) const
+      -> T const* {
+    auto const i = at(t, k);
+    if (i < before) return past == nullptr ? nullptr : past + i * rows * in;
+    return i - before < time ? x + (i - before) * rows * in : nullptr;
+  }
+};
+
+/// kernel<conv1d_fn, Backend> has packed<T, Weights>, memory for as many weights; and
+/// forward(geometry, x, past, weight, bias, y, packed), input(geometry, weight, dy, dx, packed) and
+/// parameters(geometry, x, past, dy, dweight, dbias, packed), all by pointers, or null; and
+/// remember(geometry, x, past), which makes `past` the last inputs of x and of those before it.
+struct conv1d_fn;
+
+/// A convolution over images (batch, height, width, channels): output pixel (i, j) sees by tap
+/// (k, l) the input pixel (i·stride + k·dilation - padding, the same of j).
+struct conv2d_geometry {
+  std::size_t batch;
+  size2 image;   ///< of x
+  size2 output;  ///< of y
+  std::size_t in;
+  std::size_t out;
+  size2 kernel;
+  size2 stride;
+  size2 padding;
+  size2 dilation;
+  std::size_t groups;
+
+  [[nodiscard]] constexpr auto group_in() const -> std::size_t { return in / groups; }
+  [[nodiscard]] constexpr auto group_out() const -> std::size_t { return out / groups; }
+  /// The place of a number in the weight (Out, In / groups, height, width).
+  [[nodiscard]] constexpr auto weight_at(std::size_t o, std::size_t i, std::size_t tap) const
+      -> std::size_t {
+    return (o * group_in() + i) * kernel.area() + tap;
+  }
+};
+
+/// kernel<conv2d_fn, Backend> has packed<T, Weights>, memory for as many weights, whose
+/// data() is `memory` here; and forward(geometry, x, weight, bias, y, memory), input(geometry,
+/// weight, dy, dx, memory) and parameters(geometry, x, dy, dweight, dbias, memory), all by
+/// pointers; bias, dweight and dbias may be null.
+struct conv2d_fn;
+
+/// Images (batch, height, width, channels) whose pixels become squares of factor·factor.
+struct upsample_geometry {
+  std::size_t batch;
+  std::size_t height;
+  std::size_t width;
+  std::size_t channels;
+  std::size_t factor;
+
+  /// The first number of the pixel of x that pixel `at` of y shows, counted over all images.
+  [[nodiscard]] constexpr auto source(std::size_t at) const -> std::size_t {
+    auto const column = at % (width * factor) / factor;
+    auto const row = at / (width * factor) / factor;  // images lie below each other
+    return (row * width + column) * channels;
+  }
+  [[nodiscard]] constexpr auto pixels() const -> std::size_t {
+    return batch * height * width * factor * factor;
+  }
+};
+
+/// kernel<upsample_fn, Backend> has forward(geometry, x, y) and backward(geometry, dy, dx), by
+/// pointers.
+struct upsample_fn;
+
+// -- recurrence -----------------------------------------------------------------------------------
+
+/// kernel<lstm_step_fn, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it makes of the
+/// weights once for many steps, or nothing; prepare(p, packed); and
+/// run(p, x, h, c_before, gates, c, y, packed).
+struct lstm_step_fn;
+
+/// kernel<lstm_step_backward_fn, Backend>::run(gates, c, c_before, dy, dh, dc)
+struct lstm_step_backward_fn;
+
+// -- norms, losses and what else goes by rows -----------------------------------------------------
+
+/// Images (batch, pixels, channels) whose channels are normalized in groups: mean and scale have a
+/// number for each image and group.
+struct group_norm_geometry {
+  std::size_t batch;
+  std::size_t pixels;
+  std::size_t channels;
+  std::size_t groups;
+
+  [[nodiscard]] constexpr auto group_size() const -> std::size_t { return channels / groups; }
+};
+template <class T> struct group_norm_slopes {
+  T* dx;       ///< or null
+  T* dweight;  ///< or null, and so dbias
+  T* dbias;
+};
+
+/// kernel<group_norm_fn, Backend> has forward(geometry, x, weight, bias, epsilon, y, mean, scale,
+/// sums) and backward(geometry, x, weight, mean, scale, dy, slopes, sums), by pointers; weight and
+/// bias may be null; sums is memory for twice the channels.
+struct group_norm_fn;
+
+/// Rows of logits, and how their losses are taken.
+template <class T> struct cross_entropy_rows {
+  std::size_t count;
+  std::size_t classes;
+  std::int64_t ignored;  ///< the target of a row that does not count
+  T smoothing;
+  T scale;
+};
+
+/// kernel<cross_entropy_fn, Backend>::rows(rows, logits, targets, slope or null): the sum of the
+/// losses of all rows times scale, and the slopes of that.
+struct cross_entropy_fn;
+
+/// Which elements a call drops, and by what the others are multiplied.
+struct dropout_draw {
+  philox_stream stream;
+  std::uint64_t first_block;  ///< of the stream: element i is word i of it and what follows
+  std::uint32_t threshold;    ///< words below it are dropped
+  double scale;
+};
+
+/// kernel<dropout_fn, Backend>::run(draw, x, y)
+struct dropout_fn;
+
+/// kernel<embedding_fn, Backend> has forward(count, x, rows, width, weight, y) and
+/// parameters(count, x, rows, width, dy, dweight), by pointers.
+struct embedding_fn;
+
+/// kernel<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count, x,
+/// half, frequency, dy, dx), by pointers: y has cosines of x·frequency and then sines, half of
+/// each.
+struct sinusoidal_fn;
+
+}  // namespace detail
+
+/// The operations by their public names.
+namespace operation {
 
 using affine_map = detail::affine_map_fn;
 using affine_map_input = detail::affine_map_input_fn;
@@ -43,4 +332,6 @@ using sinusoidal = detail::sinusoidal_fn;
 using upsample = detail::upsample_fn;
 using upsample_geometry = detail::upsample_geometry;
 
-}  // namespace tessera::operation
+}  // namespace operation
+
+}  // namespace tessera

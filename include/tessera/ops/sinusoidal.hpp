@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/policy.hpp>
-#include <tessera/core/elementary.hpp>
-#include <tessera/tensor/tensor.hpp>
+#include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/sinusoidal.hpp>
 
-#include <cstddef>
+namespace tessera {
 
-namespace tessera::detail {
+/// One row a step of a diffusion: not worth vectors.
+template <>
+struct kernel<detail::sinusoidal_fn, simd> : kernel<detail::sinusoidal_fn, reference> {};
 
-/// kernel<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count, x,
-/// half, frequency, dy, dx), by pointers: y has cosines of x·frequency and then sines, half of
-/// each.
-struct sinusoidal_fn {};
-
-}  // namespace tessera::detail
-
-#include <tessera/ops/reference/sinusoidal.hpp>  // IWYU pragma: keep
+}  // namespace tessera

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/contract.hpp>
 #include <tessera/tensor/parameters.hpp>
 #include <tessera/tensor/reduction.hpp>
 
@@ -32,25 +33,37 @@ template <class G> auto clip_on_device(G g, double most) -> double {
 
 }  // namespace detail
 
+/// Scales a gradient whose norm is known down so that it is at most `most`; returns the norm that
+/// it has then.
+///
+/// Errors  a norm below 0, or none, breaks the contract
+/// Source  as clip_norm
+template <class P> constexpr auto clip_to(P& gradient, double norm, double most) -> double {
+  require(most >= 0, "clipping: the largest norm must be 0 or more");
+  auto const factor = most / (norm + 1e-6);
+  if (not(factor < 1)) return norm;
+  for_each_parameter(
+      [&](name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); }, gradient);
+  return norm * factor;
+}
+
 /// Scales a gradient down so that its norm is at most `most`; returns the norm it had.
 ///
 /// Source  torch.nn.utils.clip_grad_norm_: the factor is most / (norm + 1e-6), at most 1
 template <class P> constexpr auto clip_norm(P& gradient, double most) -> double {
+  require(most >= 0, "clipping: the largest norm must be 0 or more");
   if constexpr (on_device<backend_of_parameters<P>>) {
     return detail::clip_on_device(numbers_of(gradient), most);
   } else {
     auto const norm = global_norm(gradient);
-    auto const factor = most / (norm + 1e-6);
-    if (factor < 1)
-      for_each_parameter(
-          [&](name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); },
-          gradient);
+    (void)clip_to(gradient, norm, most);
     return norm;
   }
 }
 
 /// Limits every number of a gradient to [-most, most].
 template <class P> constexpr void clip_value(P& gradient, double most) {
+  require(most >= 0, "clipping: the largest value must be 0 or more");
   for_each_parameter(
       [&](name const&, auto& g) {
         auto const limit = static_cast<scalar_of<decltype(g)>>(most);

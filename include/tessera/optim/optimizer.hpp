@@ -3,12 +3,20 @@
 
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
+#include <tessera/optim/reference/optimizer.hpp>
 #include <tessera/tensor/parameters.hpp>
+
+#if TESSERA_SIMD
+#include <tessera/optim/simd/optimizer.hpp>
+#endif
 
 #include <cstdint>
 
 /// Optimizers with the semantics of torch.optim: plain structs of hyperparameters. What they
 /// remember of a model, `moments<Parameters>`, is beside the parameters.
+///
+/// One of your own has `double rate`; moments<P>, an aggregate of structs of parameters and numbers
+/// that names them by TESSERA_PARAMETERS, unless it is empty; and update(p, gradient, moments).
 ///
 /// Cost      one pass over parameters, gradient and moments, in one kernel; no allocation
 /// Accuracy  the order of operations of torch's single-tensor loops; factors are computed in double
@@ -17,10 +25,6 @@
 namespace tessera {
 
 namespace detail {
-
-/// kernel<update_fn<Rule>, Backend>::run(rule, n, p, g, slots...): one element after another, each
-/// by rule.update(p, g, slots...), generic over numbers and vectors.
-template <class Rule> struct update_fn {};
 
 /// One rule on all numbers of the structs.
 template <template <class> class Rule, class Make, class P, class... Slots>
@@ -43,13 +47,6 @@ void update_numbers(Make const& make, P& p, P const& gradient, Slots&... slots) 
 }
 
 }  // namespace detail
-
-template <class Rule> struct kernel<detail::update_fn<Rule>, reference> {
-  static constexpr void run(Rule const& rule, std::size_t n, auto* p, auto const* g,
-                            auto*... slots) {
-    for (auto i = std::size_t{0}; i < n; ++i) rule.update(p[i], g[i], slots[i]...);
-  }
-};
 
 /// p -= rate·g: sgd without momentum, which needs no memory beside the gradient.
 struct gradient_descent {
@@ -91,6 +88,7 @@ struct sgd {
   template <class P> struct moments {
     P velocity;
     std::uint64_t steps;
+    TESSERA_PARAMETERS(velocity, steps)
   };
 
   template <class T> struct rule {
@@ -154,6 +152,7 @@ template <class P> struct adam_moments {
   P first;
   P second;
   std::uint64_t steps;
+  TESSERA_PARAMETERS(first, second, steps)
 };
 
 template <bool Decoupled, class Options, class P>

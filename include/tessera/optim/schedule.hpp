@@ -13,7 +13,7 @@
 /// Accuracy  1e-12 relative of torch
 /// Errors    numbers that make no schedule break the contract when they are used
 /// Source    torch.optim.lr_scheduler; reference values: tests/reference/schedule.py
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 struct constant_rate {
   [[nodiscard]] constexpr auto rate(double base, std::uint64_t) const -> double { return base; }
@@ -95,7 +95,7 @@ struct one_cycle_lr {
     auto const peak = rise * static_cast<double>(total) - 1;
     auto const last = static_cast<double>(total) - 1;
     auto const at = static_cast<double>(t) < last ? static_cast<double>(t) : last;
-    if (at < peak) return between(initial, base, at / peak);
+    if (at < peak || peak >= last) return between(initial, base, at / peak);
     return between(base, initial / final_divisor, (at - peak) / (last - peak));
   }
 
@@ -118,6 +118,17 @@ template <class First, class Second> struct sequential_lr {
 template <class First, class Second>
 sequential_lr(First, Second, std::uint64_t) -> sequential_lr<First, Second>;
 
+/// A schedule whose time is counted in batches, where a trainer otherwise counts epochs.
+template <class Schedule> struct by_step {
+  static constexpr bool counts_steps = true;
+  Schedule schedule;
+
+  [[nodiscard]] constexpr auto rate(double base, std::uint64_t t) const -> double {
+    return schedule.rate(base, t);
+  }
+};
+template <class Schedule> by_step(Schedule) -> by_step<Schedule>;
+
 /// Multiplies the rate by `factor` when a measure has not become less for more than `patience`
 /// epochs.
 ///
@@ -125,7 +136,7 @@ sequential_lr(First, Second, std::uint64_t) -> sequential_lr<First, Second>;
 struct reduce_on_plateau {
   double factor = 0.1;
   std::uint64_t patience = 10;
-  double threshold = 1e-4;  ///< less means below best·(1 - threshold)
+  double threshold = 1e-4;  ///< less means by this share of |best|
   std::uint64_t cooldown = 0;
   double least = 0;
   double smallest_change = 1e-8;
@@ -141,7 +152,7 @@ struct reduce_on_plateau {
   }
   /// What an epoch with this measure does to the state; true where the rate was reduced.
   constexpr auto observe(state& s, double base, double measure) const -> bool {
-    if (measure < s.best * (1 - threshold)) {
+    if (measure < s.best * (s.best < 0 ? 1 + threshold : 1 - threshold)) {
       s.best = measure;
       s.bad = 0;
     } else {
@@ -162,4 +173,4 @@ struct reduce_on_plateau {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

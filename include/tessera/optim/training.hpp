@@ -14,15 +14,46 @@ template <class P> constexpr void clear_parameters(P& p) { clear_on<backend_of_p
 namespace detail {
 
 template <class L> using reads_first = std::bool_constant<reads_parameters_first<L>>;
+/// Such a layer draws numbers where a call has a random_context: dropout.
+template <class L> using draws_nothing = std::bool_constant<not about_of<L>.random>;
 
-/// error::none, or the position of the first layer that reads its parameters late, where the update
-/// is fused.
-template <class Model, class X, class Call, bool Fused>
-[[nodiscard]] constexpr auto late_reader_position() {
-  if constexpr (Fused)
-    return first_layer_without<reads_first, Model, X, Call>();
+/// error::none, or the position of the first layer of which Answer does not hold, where it is
+/// asked.
+template <template <class> class Answer, class Model, class X, class Call, bool Asks>
+[[nodiscard]] constexpr auto position_without() {
+  if constexpr (Asks)
+    return first_layer_without<Answer, Model, X, Call>();
   else
     return std::type_identity<error::none>{};
+}
+/// Where a step is given no context at all.
+struct no_context {
+  [[nodiscard]] constexpr auto stream_inside(std::size_t) const -> no_context { return {}; }
+};
+template <class Context>
+inline constexpr bool says_what_to_draw =
+    std::same_as<Context, plain_context> || requires(Context const& c) { c.seed; };
+
+/// The type of target that a loss names, with the integers of Given where it takes integers; Given
+/// itself where it names none.
+template <class Loss, class Y, class Given> struct target_for {
+  using type = Given;
+};
+template <class Loss, class Y, class Given>
+  requires requires { typename Loss::template target_type<Y>; }
+struct target_for<Loss, Y, Given> {
+  using named = typename Loss::template target_type<Y>;
+  static constexpr bool integers =
+      std::integral<scalar_of<named>> && std::integral<scalar_of<Given>>;
+  using T = std::conditional_t<integers, scalar_of<Given>, scalar_of<named>>;
+  using type = tensor<T, shape_of<named>, backend_of<named>>;
+};
+template <class Loss, class Y, class Given>
+using target_type = typename target_for<Loss, Y, Given>::type;
+
+/// False for NaN and infinity, in numbers that have them.
+template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
+  return value - value == T{0};
 }
 
 }  // namespace detail
@@ -38,7 +69,9 @@ template <class Model, class X, class Call, bool Fused>
 /// Cost    allocates nothing; sizeof is Chunks·memory_of<Model, X, mode::training>.object and
 ///         parameters and moments; an optimizer that fuses its update needs no gradient
 /// Errors  a layer that reads parameters late, where the update is fused:
-///         tests/fail/training_fused_group_norm.cpp
+///         tests/fail/training_fused_group_norm.cpp; a step of a model with dropout that is not
+///         told what to draw: tests/fail/training_dropout_without_context.cpp; a step whose input
+///         or target does not fit: tests/fail/training_input.cpp, tests/fail/training_target.cpp
 template <class Model, class X, class Optimizer, std::size_t Chunks = 1, class... Inputs>
 struct training {
   using call_type = call_for<mode::training, Inputs...>;
@@ -47,14 +80,14 @@ struct training {
                 "a layer is given a shape it does not take");
   static constexpr auto fused = fuses_update<Optimizer>;
   static_assert(not fused || Chunks == 1, "training: a fused update is for one chunk");
-  using late_reader =
-      typename decltype(detail::late_reader_position<Model, X, call_type, fused>())::type;
+  using late_reader = typename decltype(detail::position_without<detail::reads_first, Model, X,
+                                                                 call_type, fused>())::type;
   static_assert(error::holds<std::same_as<late_reader, error::none>, late_reader>,
                 "a fused update: this layer reads parameters after it added to their gradient");
   using pass_type =
       differentiation_into<Model, X, std::conditional_t<fused, no_gradient, void>, Inputs...>;
   using model = typename pass_type::model;
-  using input_type = X;
+  using input = X;
   using output = typename pass_type::output;
   using optimizer_type = Optimizer;
   using scalar = model_scalar<X>;
@@ -102,31 +135,64 @@ struct training {
     absorb_observed<model>(statistics, passes[0].observed);
   }
 
-  /// One step on a batch of one chunk: forward, loss, backward, update. Returns the loss.
-  template <contiguous Input, contiguous Target, class Loss>
+  /// One step on a batch of one chunk: forward, loss, backward, update. Returns the loss. Where
+  /// that is no finite number, parameters and moments stay as they are; the state may need a
+  /// restart. On a device no host waits for the loss, and every step updates.
+  ///
+  /// A model with dropout needs random_context{.seed = , .step = }, which may be within given(c);
+  /// plain_context{} says that it trains without.
+  template <contiguous Input, contiguous Target, class Loss, class Context = detail::no_context>
     requires(Chunks == 1)
   auto step(Input const& x, Target const& target, Loss loss, Optimizer const& optimizer,
-            auto context) -> scalar {
-    auto const from = as_const(x);
-    auto const to = as_const(target);
-    if constexpr (fused) {
+            Context context = {}) -> scalar {
+    using from_type = kind_of<Input>;
+    using to_type = kind_of<Target>;
+    using wanted = detail::target_type<Loss, output, to_type>;
+    using x_shape = error::got<shape_of<from_type>>;
+    using target_shape = error::got<shape_of<to_type>>;
+    using expected_x = error::expected<shape_of<X>>;
+    using expected_target = error::expected<shape_of<wanted>>;
+    using random_layer =
+        typename decltype(detail::position_without<detail::draws_nothing, Model, X, call_type,
+                                                   not detail::says_what_to_draw<Context>>())::type;
+    constexpr auto x_fits = std::same_as<from_type, X>;
+    constexpr auto target_fits = std::same_as<to_type, wanted>;
+    constexpr auto draws_rightly = std::same_as<random_layer, error::none>;
+    constexpr auto shape_fits = std::same_as<shape_of<from_type>, shape_of<X>>;
+    constexpr auto scalar_fits = x_fits || not shape_fits;
+    constexpr auto target_shape_fits =
+        not x_fits || std::same_as<shape_of<to_type>, shape_of<wanted>>;
+    constexpr auto target_scalar_fits = not x_fits || target_fits || not target_shape_fits;
+    static_assert(error::holds<shape_fits, expected_x, x_shape>,
+                  "training: the input must have the shape that the training was made for");
+    static_assert(error::holds<scalar_fits, error::expected<X>, error::got<from_type>>,
+                  "training: the input must have the scalar type that the training was made for");
+    static_assert(error::holds<target_shape_fits, error::in<Loss>, expected_target, target_shape>,
+                  "training: the target must have the shape that the loss takes for this output");
+    static_assert(error::holds<target_scalar_fits, error::expected<wanted>, error::got<to_type>>,
+                  "training: the target must have the scalar type that the loss takes");
+    static_assert(error::holds<draws_rightly, random_layer>,
+                  "training: this layer draws numbers; pass random_context{.seed = , .step = }, or "
+                  "plain_context{} to train without");
+    if constexpr (not x_fits || not target_fits || not draws_rightly) {
+      return {};
+    } else if constexpr (fused) {
+      auto const from = as_const(x);
+      auto const to = as_const(target);
       auto& pass = passes[0];
       auto const value = forward_and_slope(pass, from, to, loss, loss.terms(to), context);
+      if (not may_update(value)) return value;
       auto const dy = view_of<output>{pass.dy.data(), output_extents<model>(from.actual)};
       assign(dy, dy * static_cast<scalar>(-optimizer.rate));
       static_assert(not has_statistics, "a fused update is for models without statistics");
       pass.backward(parameters, from, without_memory<X>(from.actual), parameters, context);
       return value;
     } else {
-      auto const value = differentiate(0, from, to, loss, loss.terms(to), context);
-      update(optimizer);
+      auto const to = as_const(target);
+      auto const value = differentiate(0, as_const(x), to, loss, loss.terms(to), context);
+      if (may_update(value)) update(optimizer);
       return value;
     }
-  }
-  template <contiguous Input, contiguous Target, class Loss>
-    requires(Chunks == 1)
-  auto step(Input const& x, Target const& target, Loss loss, Optimizer const& optimizer) -> scalar {
-    return step(x, target, loss, optimizer, plain_context{});
   }
 
  private:
@@ -135,6 +201,12 @@ struct training {
       pass.backward(parameters, statistics, x, context);
     else
       pass.backward(parameters, x, context);
+  }
+  [[nodiscard]] static constexpr auto may_update([[maybe_unused]] scalar loss) -> bool {
+    if constexpr (on_device<backend_of<X>>)
+      return true;
+    else
+      return detail::is_finite(loss);
   }
   /// The loss, and its slope in pass.dy.
   auto forward_and_slope(pass_type& pass, const_view_of<X> x, auto target, auto loss,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 /// The Mersenne twister of 32 bits, seeded by `init_genrand`: the engine behind torch's CPU
 /// generator and NumPy's RandomState.
@@ -47,4 +49,4 @@ struct mt19937 {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

@@ -4,7 +4,7 @@
 #include <tessera/core/elementary.hpp>
 #include <tessera/random/mt19937.hpp>
 
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 /// The stream of numpy.random.RandomState(seed).
 ///
@@ -50,4 +50,4 @@ class numpy_random_state {
   double normal_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

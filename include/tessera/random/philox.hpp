@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 /// Random numbers by counting: Philox4x32-10, a function from (key, counter) to four words.
 ///
@@ -62,4 +64,4 @@ struct torch_philox {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 /// Draws a token from the scores of a language model: temperature, then the top_k highest scores,
 /// then the smallest set of these that holds top_p of their probability.
@@ -72,4 +72,4 @@ struct token_sampler {
   }
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 /// The random stream of torch's CPU generator: what torch.manual_seed(seed) starts.
 ///
@@ -145,4 +145,4 @@ class torch_generator {
   double normal_ = 0;
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

@@ -3,7 +3,12 @@
 
 #include <tessera/core/error.hpp>
 #include <tessera/tensor/elementwise.hpp>
+#include <tessera/tensor/reference/assign.hpp>
 #include <tessera/tensor/slicing.hpp>
+
+#if TESSERA_SIMD
+#include <tessera/tensor/simd/assign.hpp>
+#endif
 
 #if TESSERA_HOSTED
 #include <new>
@@ -12,54 +17,6 @@
 namespace tessera {
 
 namespace detail {
-
-/// y = e for a tree whose temporaries are computed: one pass over the rows of y.
-struct assign_fn {};
-
-/// Visits the leading indices of a shape in order.
-template <class S> constexpr void for_each_row(actual_extents<S> const& actual, auto&& f) {
-  auto index = leading_index<S::rank>{};
-  if constexpr (S::rank <= 1) {
-    f(index);
-  } else {
-    if (actual.size() == 0) return;
-    for (;;) {
-      f(index);
-      auto a = S::rank - 1;
-      for (;;) {
-        if (a-- == 0) return;
-        if (++index[a] < actual[a]) break;
-        index[a] = 0;
-      }
-    }
-  }
-}
-
-template <class S>
-[[nodiscard]] constexpr auto row_length(actual_extents<S> const& actual) -> std::size_t {
-  if constexpr (S::rank == 0)
-    return 1;
-  else
-    return actual[S::rank - 1];
-}
-
-/// True where both sides are single runs of elements in the same order.
-template <class Y, class E>
-inline constexpr bool one_run =
-    contiguous<Y> && E::flat && (shape_of<E>::rank == 0 || std::same_as<shape_of<E>, shape_of<Y>>);
-
-/// Where a row of y is written.
-template <class Y>
-[[nodiscard]] constexpr auto destination_row(Y const& y,
-                                             leading_index<shape_of<Y>::rank> const& index) {
-  using T = typename Y::scalar_type;
-  using S = shape_of<Y>;
-  if constexpr (contiguous<Y>)
-    return node::leaf<T, S, backend_of<Y>>{{}, y.memory, y.actual}.row(index);
-  else
-    return node::strided_leaf<T, S, backend_of<Y>, unit_last<Y>>{{}, y.memory, y.actual, y.strides}
-        .row(index);
-}
 
 template <class Y, class E> constexpr void check_extents(Y const& y, E const& e) {
   using S = shape_of<E>;
@@ -71,29 +28,6 @@ template <class Y, class E> constexpr void check_extents(Y const& y, E const& e)
                 "assign: the two sides differ in a bounded extent");
   }
 }
-
-}  // namespace detail
-
-template <> struct kernel<detail::assign_fn, reference> {
-  template <class Y, class E> static constexpr void run(Y y, E const& e) {
-    if constexpr (detail::one_run<Y, E>) {
-      auto const row = node::detail::operand_flat_row<shape_of<Y>>(e);
-      auto const n = y.size();
-      for (auto i = std::size_t{0}; i < n; ++i) one::store(y.memory + i, row.get(one{}, i));
-    } else {
-      auto const n = detail::row_length(y.actual);
-      detail::for_each_row(y.actual, [&](auto const& index) {
-        auto const from = node::detail::operand_row<shape_of<Y>>(e, index);
-        auto const to = detail::destination_row(y, index);
-        for (auto i = std::size_t{0}; i < n; ++i)
-          one::store(to.data + static_cast<std::ptrdiff_t>(i) * node::stride_of(to),
-                     from.get(one{}, i));
-      });
-    }
-  }
-};
-
-namespace detail {
 
 template <class Y, class E> constexpr void assign_pass(Y y, E const& e) {
   kernel<assign_fn, backend_of<Y>>::run(y, e);
@@ -174,7 +108,11 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
   static_assert(
       std::same_as<scalar_of<node_type>, T> || std::same_as<scalar_of<node_type>, compute_of<T>>,
       "assign: the right side has another scalar type; cast<T>(x) converts");
-  if constexpr (broadcasts_to<S, shape_of<Y>>) {  // one mistake, one message
+  static_assert(not is_probing<backend_of<node_type>>,
+                "forward-only: `forward` computes a tensor of its own, which no gradient passes; "
+                "return one expression of p and x, or write forward(p, x, y, m) and backward");
+  if constexpr (broadcasts_to<S, shape_of<Y>> &&
+                not is_probing<backend_of<node_type>>) {  // one mistake, one message
     auto n = as_node<compute_of<T>>(e);
     check_extents(y, n);
     if constexpr (std::is_empty_v<typename node_type::temporaries>) {
@@ -275,5 +213,6 @@ template <> struct kernel<detail::number_fn, reference> {
     return evaluate(e).values[0];
   }
 };
+template <> struct kernel<detail::number_fn, simd> : kernel<detail::number_fn, reference> {};
 
 }  // namespace tessera

@@ -17,6 +17,14 @@ namespace node {
 struct base {};
 }  // namespace node
 
+/// The backend of tensors that exist in types only: a forward-only function is asked with it
+/// whether all it computes is one expression (grad/forward_only.hpp).
+template <class Backend> struct probing : Backend {
+  using fallback = Backend;
+};
+template <class Backend> inline constexpr bool is_probing = false;
+template <class Backend> inline constexpr bool is_probing<probing<Backend>> = true;
+
 /// An expression: a tree of operations that computes when it is assigned.
 template <class E>
 concept expression = std::derived_from<std::remove_cvref_t<E>, node::base>;

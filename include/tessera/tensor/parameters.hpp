@@ -125,80 +125,111 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
   }
 }
 
-}  // namespace detail
+/// What a struct of parameters is made of, as types, each `Count` times.
+template <class P, std::size_t Count = 1> struct part {};
+template <class... Parts> struct part_list {};
 
-namespace detail {
+template <template <class...> class Tuple, class... M>
+[[nodiscard]] constexpr auto parts_in(std::type_identity<Tuple<M...>>) {
+  return part_list<part<std::remove_const_t<std::remove_pointer_t<M>>>...>{};
+}
+/// Structs that visit themselves say by `parts` what their tensors are, not how many.
+template <class P>
+inline constexpr bool lists_parts =
+    not std::is_class_v<P> || std::is_empty_v<P> || tuple_length<P> != 0 || has_members<P>;
+
+template <class P> [[nodiscard]] constexpr auto parts_of() {
+  if constexpr (std::is_empty_v<P>)
+    return part_list<>{};
+  else if constexpr (std::is_array_v<P>)
+    return part_list<part<std::remove_extent_t<P>, std::extent_v<P>>>{};
+  else if constexpr (tuple_length<P> > 0)
+    return parts_in(std::type_identity<P>{});
+  else
+    return parts_in(std::type_identity<decltype(std::declval<P&>().members())>{});
+}
 
 /// The numbers in a struct of parameters, from the shapes alone.
 template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
   if constexpr (requires { typename P::shape_type; }) {
     return P::shape_type::capacity;
-  } else if constexpr (std::is_empty_v<P>) {
-    return 0;
-  } else if constexpr (std::is_array_v<P>) {
-    return std::extent_v<P> * numbers_in<std::remove_extent_t<P>>();
-  } else if constexpr (tuple_length<P> > 0) {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (std::size_t{0} + ... +
-              numbers_in<std::remove_cvref_t<decltype(hana::at_c<I>(std::declval<P&>()))>>());
-    }(std::make_index_sequence<tuple_length<P>>{});
+  } else if constexpr (lists_parts<P>) {
+    return []<class... Q, std::size_t... N>(part_list<part<Q, N>...>) {
+      return (std::size_t{0} + ... + (N * numbers_in<Q>()));
+    }(parts_of<P>());
   } else {
-    auto const p = P{};
     auto n = std::size_t{0};
-    if constexpr (has_members<P>) {
-      auto const members = p.members();
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        n = (std::size_t{0} + ... +
-             numbers_in<std::remove_cvref_t<decltype(*hana::at_c<I>(members))>>());
-      }(std::make_index_sequence<tuple_length<std::remove_cvref_t<decltype(members)>>>{});
-    } else {
-      auto const add = [&](name const&, auto& one) {
-        n += numbers_in<std::remove_cvref_t<decltype(one)>>();
-      };
-      P::visit(add, p);
-    }
+    auto const p = P{};
+    auto const add = [&](name const&, auto& one) {
+      n += numbers_in<std::remove_cvref_t<decltype(one)>>();
+    };
+    P::visit(add, p);
     return n;
   }
 }
 
-}  // namespace detail
+/// What the tensors of a struct have in common, and the bytes that they take: 0 where there are
+/// none, where they differ or are not owned.
+namespace kinds {
 
-namespace detail {
-
-template <class... Found> struct first_found {
-  using type = void;
+template <class T, class Backend, std::size_t Bytes> struct of {
+  using scalar_type = T;
+  using backend_type = Backend;
+  static constexpr auto bytes = Bytes;
+  template <std::size_t N> using times = of<T, Backend, N * Bytes>;
 };
-template <class... Rest> struct first_found<void, Rest...> : first_found<Rest...> {};
-template <class First, class... Rest> struct first_found<First, Rest...> {
-  using type = First;
+struct neutral : of<char, default_backend, 0> {
+  template <std::size_t> using times = neutral;
+};
+struct mixed : neutral {
+  template <std::size_t> using times = mixed;
 };
 
-/// The type of the first tensor that a struct of parameters owns; void where it owns none, or does
-/// not say by `parts` what it is made of.
-template <class P> [[nodiscard]] constexpr auto first_owned() {
-  if constexpr (requires { typename P::shape_type; }) {
-    if constexpr (requires { P::is_owning; })
-      return std::type_identity<std::conditional_t<P::is_owning, P, void>>{};
+template <class Kind, std::size_t> struct with_bytes : std::type_identity<Kind> {};
+template <class T, class B, std::size_t N, std::size_t Bytes>
+struct with_bytes<of<T, B, N>, Bytes> : std::type_identity<of<T, B, Bytes>> {};
+template <class Kind, std::size_t Bytes> using resized = typename with_bytes<Kind, Bytes>::type;
+
+constexpr auto operator+(auto, auto) -> mixed { return {}; }
+template <class T, class B, std::size_t N, std::size_t M>
+constexpr auto operator+(of<T, B, N>, of<T, B, M>) -> of<T, B, N + M> {
+  return {};
+}
+template <class T, class B, std::size_t N> constexpr auto operator+(neutral, of<T, B, N> a) {
+  return a;
+}
+template <class T, class B, std::size_t N> constexpr auto operator+(of<T, B, N> a, neutral) {
+  return a;
+}
+constexpr auto operator+(neutral a, neutral) { return a; }
+constexpr auto operator+(mixed a, neutral) { return a; }
+constexpr auto operator+(neutral, mixed a) { return a; }
+constexpr auto operator+(mixed a, mixed) { return a; }
+
+}  // namespace kinds
+
+template <class P> [[nodiscard]] constexpr auto kind_of_numbers() {
+  if constexpr (owning<P>) {
+    return kinds::of<scalar_of<P>, backend_of<P>, sizeof(P)>{};
+  } else if constexpr (requires { typename P::shape_type; }) {
+    return kinds::mixed{};
+  } else if constexpr (lists_parts<P>) {
+    using kind = decltype([]<class... Q, std::size_t... N>(part_list<part<Q, N>...>) {
+      return (kinds::neutral{} + ... +
+              typename decltype(kind_of_numbers<Q>())::template times<N>{});
+    }(parts_of<P>()));
+    // A member that is no parameter takes bytes, too; in a tuple it is the empty ones that do.
+    if constexpr (tuple_length<P> > 0)
+      return kinds::resized<kind, sizeof(P)>{};
     else
-      return std::type_identity<void>{};
-  } else if constexpr (std::is_empty_v<P>) {
-    return std::type_identity<void>{};
-  } else if constexpr (std::is_array_v<P>) {
-    return first_owned<std::remove_extent_t<P>>();
-  } else if constexpr (tuple_length<P> > 0) {
-    return []<template <class...> class Tuple, class... M>(std::type_identity<Tuple<M...>>) {
-      return first_found<typename decltype(first_owned<std::remove_pointer_t<M>>())::type...>{};
-    }(std::type_identity<P>{});
-  } else if constexpr (requires(P& p) { p.members(); }) {
-    return first_owned<std::remove_cvref_t<decltype(std::declval<P&>().members())>>();
+      return std::conditional_t<kind::bytes == 0 || kind::bytes == sizeof(P), kind, kinds::mixed>{};
   } else if constexpr (requires { typename P::parts; }) {
-    return first_owned<typename P::parts>();
+    return kinds::resized<decltype(kind_of_numbers<typename P::parts>()), sizeof(P)>{};
   } else {
-    return std::type_identity<void>{};
+    return kinds::mixed{};
   }
 }
-template <class P>
-using first_owned_t = typename decltype(first_owned<std::remove_const_t<P>>())::type;
+template <class P> using numbers_kind = decltype(kind_of_numbers<std::remove_const_t<P>>());
 
 template <class W> [[nodiscard]] constexpr auto as_view(W& w) {
   if constexpr (std::is_const_v<W>)
@@ -209,16 +240,16 @@ template <class W> [[nodiscard]] constexpr auto as_view(W& w) {
 
 }  // namespace detail
 
-/// A struct that owns its parameters, and so is one block of numbers.
+/// A struct that is one block of numbers: tensors of one scalar type and backend, and nothing else.
 template <class P>
 concept owns_parameters =
-    std::is_trivially_copyable_v<P> && not std::is_void_v<detail::first_owned_t<P>>;
+    std::is_trivially_copyable_v<P> && detail::numbers_kind<P>::bytes == sizeof(P);
 
 namespace detail {
 
 template <class P> [[nodiscard]] constexpr auto backend_of_owned() {
   if constexpr (owns_parameters<P>)
-    return std::type_identity<backend_of<first_owned_t<P>>>{};
+    return std::type_identity<typename numbers_kind<P>::backend_type>{};
   else
     return std::type_identity<default_backend>{};
 }
@@ -230,12 +261,18 @@ template <class P>
 using backend_of_parameters = typename decltype(detail::backend_of_owned<P>())::type;
 
 /// All numbers of a struct of parameters as one view, the padding between its tensors with them.
-template <owns_parameters P> [[nodiscard]] auto numbers_of(P& p) {
-  using first = detail::first_owned_t<P>;
-  using T = std::conditional_t<std::is_const_v<P>, scalar_of<first> const, scalar_of<first>>;
-  static_assert(sizeof(P) % sizeof(T) == 0);
-  return view<T, shape<static_cast<extent>(sizeof(P) / sizeof(T))>, backend_of<first>>(
-      reinterpret_cast<T*>(&p));
+///
+/// Errors  a struct whose tensors differ in scalar type or backend does not compile:
+///         tests/fail/numbers_of_mixed_scalars.cpp
+template <class P> [[nodiscard]] auto numbers_of(P& p) {
+  static_assert(error::holds<owns_parameters<P>, P>,
+                "numbers_of: the struct is no block of tensors of one scalar type and backend; "
+                "for_each_parameter visits them one by one");
+  using kind = detail::numbers_kind<P>;
+  using T = typename kind::scalar_type;
+  using U = std::conditional_t<std::is_const_v<P>, T const, T>;
+  return view<U, shape<static_cast<extent>(sizeof(P) / sizeof(T))>, typename kind::backend_type>(
+      reinterpret_cast<U*>(&p));
 }
 
 /// Calls f(path, tensor, ...) for every parameter, in order, by the name that PyTorch gives it, as

@@ -106,6 +106,16 @@ template <class X> [[nodiscard]] constexpr auto with_address(X&& x) -> decltype(
     return node::result<node::value_of, A>{{}, hana::basic_tuple<A>{x}};
 }
 
+/// An operand as a node whose elements lie one after another once it is computed.
+template <class With, class X> [[nodiscard]] constexpr auto as_memory(X&& x) {
+  auto const e = as_node<With>(std::forward<X>(x));
+  using E = std::remove_const_t<decltype(e)>;
+  if constexpr (requires { e.data(); })
+    return e;
+  else
+    return node::result<node::value_of, E>{{}, hana::basic_tuple<E>{e}};
+}
+
 template <class X>
 inline constexpr bool last_is_unit = [] {
   using A = std::remove_cvref_t<X>;

@@ -19,6 +19,13 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e);
 template <class... I>
 concept indices = (std::integral<I> && ...);
 
+/// An element that is read as a number leaves the expression, and with it the gradient.
+template <class Backend> constexpr void reads_no_number() {
+  static_assert(not is_probing<Backend>,
+                "forward-only: `forward` reads an element as a number, which no gradient passes; "
+                "slice(x, i, j) stays in the expression");
+}
+
 }  // namespace detail
 
 /// Memory of another owner, seen as a shape; carries run-time extents for bounded ones only.
@@ -28,6 +35,9 @@ concept indices = (std::integral<I> && ...);
 /// memory, as with std::span; to write through a named view: assign(v, e) or v += e. An unnamed one
 /// is written: x[0] = a + b.
 template <class T, class S, class Backend = default_backend> struct view {
+  static_assert(error::holds<defined_backend<Backend>, Backend>,
+                "view: its backend is only declared here; cuda needs tessera/cuda.hpp");
+
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
@@ -57,7 +67,10 @@ template <class T, class S, class Backend = default_backend> struct view {
     for (auto a = std::size_t{0}; a + 1 < S::rank; ++a) n *= actual[a];
     return n;
   }
-  [[nodiscard]] constexpr auto begin() const -> T* { return memory; }
+  [[nodiscard]] constexpr auto begin() const -> T* {
+    detail::reads_no_number<Backend>();
+    return memory;
+  }
   [[nodiscard]] constexpr auto end() const -> T* { return memory + size(); }
 
   /// The part at index i of the first axis: a view, or an element where there is one axis.
@@ -65,6 +78,7 @@ template <class T, class S, class Backend = default_backend> struct view {
     requires(S::rank > 0)
   {
     if constexpr (S::rank == 1) {
+      detail::reads_no_number<Backend>();
       return (memory[i]);
     } else {
       using rest = without_first<S>;
@@ -80,6 +94,7 @@ template <class T, class S, class Backend = default_backend> struct view {
   template <detail::indices... I>
     requires(sizeof...(I) == S::rank)
   [[nodiscard]] constexpr auto operator()(I... index) const -> T& {
+    detail::reads_no_number<Backend>();
     auto at = std::size_t{0};
     auto a = std::size_t{0};
     ((at = at * actual[a++] + static_cast<std::size_t>(index)), ...);
@@ -104,8 +119,12 @@ template <class T, class S, class Backend = default_backend> struct view {
 ///         x.sized(7), gates.sized_like(x)
 /// State   tensor{} is zeros; `tensor x;` is not initialized
 /// Cost    S::capacity numbers, rounded up to storage_alignment bytes; no other member
-/// Errors  more values than elements do not compile: tests/fail/tensor_too_many_values.cpp
+/// Errors  more values than elements do not compile: tests/fail/tensor_too_many_values.cpp; nor
+///         does a tensor of `cuda` without its kernels: tests/fail/cuda_without_kernels.cpp
 template <class T, class S, class Backend> struct tensor {
+  static_assert(error::holds<defined_backend<Backend>, Backend>,
+                "tensor: its backend is only declared here; cuda needs tessera/cuda.hpp");
+
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
@@ -263,6 +282,7 @@ struct strided_view {
   template <detail::indices... I>
     requires(sizeof...(I) == S::rank)
   [[nodiscard]] constexpr auto operator()(I... index) const -> T& {
+    detail::reads_no_number<Backend>();
     auto at = std::ptrdiff_t{0};
     auto a = std::size_t{0};
     ((at += strides[a++] * static_cast<std::ptrdiff_t>(index)), ...);

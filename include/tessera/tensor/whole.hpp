@@ -18,6 +18,7 @@ template <> struct kernel<detail::whole_fn, reference> {
   static constexpr void clear(auto& object) { tessera::clear(object); }
   static constexpr void copy(auto& to, auto const& from) { to = from; }
 };
+template <> struct kernel<detail::whole_fn, simd> : kernel<detail::whole_fn, reference> {};
 
 /// Makes an object of numbers zero, where its backend has them.
 template <class Backend> constexpr void clear_on(auto& object) {

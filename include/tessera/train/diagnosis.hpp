@@ -37,43 +37,59 @@ template <class P>
 
 namespace detail {
 
+/// True for layers one after another: what one gives, the next takes.
+template <class L> inline constexpr bool is_chain = false;
+template <class... L> inline constexpr bool is_chain<sequential<L...>> = true;
+
 template <class Model, std::size_t I>
-[[nodiscard]] auto search_layers(auto const& p, auto x) -> std::optional<std::string> {
+[[nodiscard]] auto search_layers(auto const& p, auto const& statistics, auto x, auto context)
+    -> std::optional<std::string> {
   using layer = typename Model::template layer<I>;
-  auto const run = std::make_unique<inference<layer, kind_of<decltype(x)>>>();
-  auto const y = (*run)(get<I>(p), x);
+  using X = kind_of<decltype(x)>;
+  auto const run = std::make_unique<inference_for<layer, X, decltype(context)>>();
+  auto const y = [&] {
+    if constexpr (has_statistics<layer, X>)
+      return (*run)(get<I>(p), get<I>(statistics), x, context.inside(I));
+    else
+      return (*run)(get<I>(p), x, context.inside(I));
+  }();
   if (not all_finite(y)) return std::to_string(I);
   if constexpr (I + 1 < Model::count)
-    return search_layers<Model, I + 1>(p, y);
+    return search_layers<Model, I + 1>(p, statistics, y, context);
   else
     return std::nullopt;
 }
 
 }  // namespace detail
 
-/// The first layer of a sequential model whose output is not finite, from zero state: its path.
+/// The first layer of a sequential model whose output is not finite, from zero state, called with a
+/// context: its path. Other compositions are not looked into.
 ///
 /// Cost  allocates what each layer needs for inference, one after another
 template <class Model>
-[[nodiscard]] auto first_not_finite_layer([[maybe_unused]] auto const& p, [[maybe_unused]] auto x)
+[[nodiscard]] auto first_not_finite_layer([[maybe_unused]] auto const& p,
+                                          [[maybe_unused]] auto const& statistics,
+                                          [[maybe_unused]] auto x, [[maybe_unused]] auto context)
     -> std::optional<std::string> {
-  if constexpr (requires { typename Model::template layer<0>; })
-    return detail::search_layers<Model, 0>(p, x);
+  if constexpr (detail::is_chain<Model>)
+    return detail::search_layers<Model, 0>(p, statistics, x, as_context(context));
   else
     return std::nullopt;
 }
 
-/// In words: where a batch went wrong, looking at its input, the parameters, the layers' outputs
-/// and the gradient, in this order.
+/// In words: where a batch went wrong, looking at its input, its target, the parameters, the
+/// layers' outputs and the gradient, in this order.
 template <class Model>
-[[nodiscard]] auto diagnose(auto const& p, auto x, auto const& gradient) -> std::string {
+[[nodiscard]] auto diagnose(auto const& p, auto const& statistics, auto x, auto target,
+                            auto const& gradient, auto context) -> std::string {
   if (not all_finite(x)) return "the input of the model is not finite";
+  if (not all_finite(target)) return "the target is not finite";
   if (auto const path = not_finite(p)) return "the parameter " + *path + " is not finite";
-  if (auto const path = first_not_finite_layer<Model>(p, x))
+  if (auto const path = first_not_finite_layer<Model>(p, statistics, x, context))
     return "the output of layer " + *path + " is not finite";
   if (auto const path = not_finite(gradient, true))
     return "the gradient of " + *path + " is not finite";
-  return "every layer's output is finite: the loss or its target is not";
+  return "every layer's output is finite: the loss is not";
 }
 
 }  // namespace tessera

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/file.hpp>
+#include <tessera/io/file.hpp>
 
-#include <cmath>
 #include <cstdint>
-#include <fstream>
-#include <functional>
+#include <cstdio>
 #include <sstream>
+#include <string>
+#include <vector>
 
 /// What a training tells of its epochs: to files, to a terminal, to callbacks.
 namespace tessera {
+
+/// A figure of a validation besides the loss: see scores.hpp.
+struct named_score {
+  std::string name;
+  double value = 0;
+  bool more_is_better = false;
+};
 
 struct epoch_report {
   std::uint64_t epoch = 0;  ///< counted from 1
@@ -20,55 +27,111 @@ struct epoch_report {
   double largest_gradient_norm = 0;
   double seconds = 0;
   bool best = false;
+  std::vector<named_score> scores = {};
 };
+
+namespace detail {
+
+/// A row of log.csv up to its last column, which no other run of the same settings has the same.
+[[nodiscard]] inline auto row_text(epoch_report const& r) -> std::string {
+  char line[256];
+  (void)std::snprintf(line, sizeof line, "%llu,%.9g,%.9g,%.9g,%.9g",
+                      static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
+                      r.monitored_loss, r.largest_gradient_norm);
+  auto text = std::string{line};
+  for (auto const& score : r.scores) {
+    (void)std::snprintf(line, sizeof line, ",%.9g", score.value);
+    text += line;
+  }
+  return text;
+}
+/// The same numbers as a line of log.jsonl.
+[[nodiscard]] inline auto json_of_row(std::string const& header, std::string const& row)
+    -> std::string {
+  auto text = std::string{};
+  auto names = std::istringstream{header};
+  auto values = std::istringstream{row};
+  auto value = std::string{};
+  for (auto name = std::string{};
+       std::getline(names, name, ',') && std::getline(values, value, ',');)
+    text += (text.empty() ? "{\"" : ",\"") + name + "\":" + value;
+  return text + "}\n";
+}
+/// FNV-1a over one row after another.
+[[nodiscard]] inline auto digest_of(std::uint64_t before, std::string_view row) -> std::uint64_t {
+  auto digest = before == 0 ? 0xCBF29CE484222325U : before;
+  for (auto const letter : row)
+    digest = (digest ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
+  return digest;
+}
+
+}  // namespace detail
+
+/// The digest of a training's rows, with this one after those of `before`; 0 before the first. A
+/// checkpoint keeps it, so that a resumed training knows its own log.
+[[nodiscard]] inline auto log_digest(std::uint64_t before, epoch_report const& r) -> std::uint64_t {
+  return detail::digest_of(before, detail::row_text(r));
+}
 
 /// Writes log.csv and log.jsonl of a folder, a line for each epoch.
 ///
-/// Errors  file_error where the folder is not writable
+/// Errors  file_error where the folder is not writable, and where the rows of a training that is
+///         resumed are missing or another's
 class epoch_log {
  public:
-  /// A new log; or, with `epochs` finished ones, the log of a training that is resumed after them.
-  explicit epoch_log(std::filesystem::path folder, std::uint64_t epochs = 0)
-      : folder_(std::move(folder)) {
-    keep("log.csv", std::string{header} + '\n', 1, epochs);
-    keep("log.jsonl", "", 0, epochs);
+  /// A new log; or, with `epochs` finished ones and their digest, the log of a training that is
+  /// resumed after them: rows that follow were written after the checkpoint, and are dropped.
+  explicit epoch_log(std::filesystem::path folder, std::uint64_t epochs = 0,
+                     std::uint64_t digest = 0, std::vector<std::string> const& scores = {})
+      : folder_(std::move(folder)), header_(header_with(scores)) {
+    auto rows = header_ + '\n';
+    auto lines = std::string{};
+    if (epochs > 0) {
+      auto const bytes = read_file(folder_ / "log.csv");
+      auto file = std::istringstream{
+          std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()}};
+      auto row = std::string{};
+      auto found = std::uint64_t{0};
+      auto whole = std::getline(file, row) && row == header_;
+      for (auto n = std::uint64_t{0}; whole && n < epochs; ++n) {
+        whole = static_cast<bool>(std::getline(file, row)) && not file.eof();
+        found = detail::digest_of(found, std::string_view{row}.substr(0, row.rfind(',')));
+        rows += row + '\n';
+        lines += detail::json_of_row(header_, row);
+      }
+      if (not whole || found != digest)
+        throw file_error(folder_ / "log.csv",
+                         "expected the rows of epochs 1 to " + std::to_string(epochs) +
+                             ", as this training wrote them before its checkpoint");
+    }
+    write_file(folder_ / "log.csv", rows);
+    write_file(folder_ / "log.jsonl", lines);
   }
-  void add(epoch_report const& r) {
-    char line[512];
-    (void)std::snprintf(line, sizeof line, "%llu,%.9g,%.9g,%.9g,%.9g,%.3f\n",
-                        static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
-                        r.monitored_loss, r.largest_gradient_norm, r.seconds);
-    append("log.csv", line);
-    (void)std::snprintf(line, sizeof line,
-                        R"({"epoch":%llu,"rate":%.9g,"training_loss":%.9g,"monitored_loss":%.9g,)"
-                        R"("largest_gradient_norm":%.9g,"seconds":%.3f})"
-                        "\n",
-                        static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
-                        r.monitored_loss, r.largest_gradient_norm, r.seconds);
-    append("log.jsonl", line);
+  /// The folder of both files has another name now.
+  void move_to(std::filesystem::path folder) { folder_ = std::move(folder); }
+  void add(epoch_report const& r) const {
+    char seconds[32];
+    (void)std::snprintf(seconds, sizeof seconds, ",%.3f", r.seconds);
+    auto const row = detail::row_text(r) + seconds;
+    append_file(folder_ / "log.csv", row + '\n');
+    append_file(folder_ / "log.jsonl", detail::json_of_row(header_, row));
   }
 
   static constexpr auto header =
       "epoch,rate,training_loss,monitored_loss,largest_gradient_norm,seconds";
 
  private:
-  /// The first lines of a file that a resumed training keeps.
-  void keep(char const* name, std::string text, std::uint64_t first, std::uint64_t epochs) const {
-    if (epochs > 0) {
-      auto file = std::ifstream{folder_ / name};
-      auto line = std::string{};
-      for (auto n = std::uint64_t{0}; n < first + epochs && std::getline(file, line); ++n)
-        if (n >= first) text += line + '\n';
-    }
-    write_file(folder_ / name, text);
-  }
-  void append(char const* name, char const* line) const {
-    auto file = std::ofstream{folder_ / name, std::ios::app};
-    file << line << std::flush;
-    if (not file) throw file_error(folder_ / name, "cannot be written");
+  /// Scores stand before the seconds, the last column.
+  [[nodiscard]] static auto header_with(std::vector<std::string> const& scores) -> std::string {
+    auto const all_columns = std::string_view{header};
+    auto const last = all_columns.rfind(',');
+    auto text = std::string{all_columns.substr(0, last)};
+    for (auto const& score : scores) text += ',' + score;
+    return text + std::string{all_columns.substr(last)};
   }
 
   std::filesystem::path folder_;
+  std::string header_;
 };
 
 }  // namespace tessera

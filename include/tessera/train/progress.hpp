@@ -3,8 +3,10 @@
 
 #include <tessera/optim/schedule.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace tessera {
 
@@ -21,6 +23,7 @@ struct training_progress {
   double best_before = std::numeric_limits<double>::infinity();  ///< what counts as better
   std::uint64_t best_epoch = 0;
   std::uint64_t without_improvement = 0;
+  std::uint64_t log = 0;  ///< the digest of the finished epochs' rows: see log.hpp
   reduce_on_plateau::state plateau = {};
 
   /// Calls f(name, number) for every number.
@@ -35,10 +38,38 @@ struct training_progress {
     f("best_before", best_before);
     f("best_epoch", best_epoch);
     f("without_improvement", without_improvement);
+    f("log", log);
     f("plateau.scale", plateau.scale);
     f("plateau.best", plateau.best);
     f("plateau.bad", plateau.bad);
     f("plateau.cooling", plateau.cooling);
+  }
+  /// What no training arrives at, in words; nothing where all numbers go together.
+  [[nodiscard]] auto problem() const -> std::string {
+    constexpr auto none = std::numeric_limits<double>::infinity();
+    auto const is_sum = [](double x) { return std::isfinite(x) && x >= 0; };
+    if (not std::isfinite(loss_sum)) return "loss_sum is not finite";
+    if (not is_sum(largest_norm)) return "largest_norm is no norm";
+    if (batch == 0 && (loss_sum != 0 || largest_norm != 0))
+      return "loss_sum or largest_norm is not 0 before the first batch of an epoch";
+    if (step < epoch || step < batch) return "step is less than epoch or batch";
+    if (epoch == 0 && (best != none || best_before != none || best_epoch != 0 || log != 0))
+      return "best, best_before, best_epoch or log is there before the first epoch has ended";
+    if (epoch > 0 && not std::isfinite(best)) return "best is not finite";
+    if (epoch > 0 && (best_epoch < 1 || best_epoch > epoch)) return "best_epoch is no epoch so far";
+    if (std::isnan(best_before) || best_before < best) return "best_before is below best";
+    if (without_improvement > epoch || plateau.bad > epoch)
+      return "more epochs without improvement than epochs";
+    if (not(plateau.scale >= 0 && plateau.scale <= 1)) return "plateau.scale is outside of [0, 1]";
+    if (std::isnan(plateau.best)) return "plateau.best is no number";
+    return "";
+  }
+  /// The same for a training of so many epochs of so many batches.
+  [[nodiscard]] auto problem(std::uint64_t epochs, std::uint64_t batches) const -> std::string {
+    if (epoch > epochs) return "epoch is after the last one";
+    if (batch > batches) return "batch is after the last one of an epoch";
+    if (step != epoch * batches + batch) return "step is not what epoch and batch add up to";
+    return problem();
   }
 };
 

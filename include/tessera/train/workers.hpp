@@ -6,6 +6,9 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -17,23 +20,24 @@ namespace tessera {
 /// by its number: what a task computes must not depend on others.
 ///
 /// Cost    allocates when it is made; a loop wakes and waits for `threads - 1` threads; one thread
-/// runs it as it stands Errors  the exception of the lowest thread is thrown by the loop, after all
-/// tasks have ended
+///         runs it as it stands
+/// Errors  std::runtime_error where the system has no thread to give; the exception of the lowest
+///         thread is thrown by the loop, after all tasks have ended
 class workers {
  public:
   explicit workers(std::size_t threads) : count_(threads == 0 ? 1 : threads), failed_(count_) {
-    for (auto i = std::size_t{1}; i < count_; ++i) threads_.emplace_back([this, i] { serve(i); });
+    threads_.reserve(count_ - 1);
+    try {
+      for (auto i = std::size_t{1}; i < count_; ++i) threads_.emplace_back([this, i] { serve(i); });
+    } catch (std::system_error const& e) {
+      stop();  // threads that are not joined would end the program
+      throw std::runtime_error("workers: thread " + std::to_string(threads_.size() + 2) + " of " +
+                               std::to_string(count_) + " cannot be made: " + e.code().message());
+    }
   }
   workers(workers const&) = delete;
   auto operator=(workers const&) -> workers& = delete;
-  ~workers() {
-    {
-      auto const lock = std::lock_guard{mutex_};
-      ends_ = true;
-    }
-    wake_.notify_all();
-    for (auto& thread : threads_) thread.join();
-  }
+  ~workers() { stop(); }
   [[nodiscard]] auto size() const -> std::size_t { return count_; }
 
   /// task(0) ... task(tasks - 1), each once, by all threads.
@@ -57,6 +61,14 @@ class workers {
   }
 
  private:
+  void stop() {
+    {
+      auto const lock = std::lock_guard{mutex_};
+      ends_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
   void share(std::size_t self) {
     try {
       for (auto i = self; i < tasks_; i += count_) call_(task_, i);
@@ -84,7 +96,6 @@ class workers {
 
   std::size_t count_;
   std::vector<std::exception_ptr> failed_;  // of each thread
-  std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
@@ -94,6 +105,7 @@ class workers {
   std::size_t running_ = 0;
   std::size_t loop_ = 0;
   bool ends_ = false;
+  std::vector<std::thread> threads_;  // last: they use all that is above
 };
 
 }  // namespace tessera

@@ -23,5 +23,7 @@ auto main() -> int {
   check("language model", on_cuda::train_language_model);
   check("denoiser", on_cuda::train_denoiser);
   check("convolutions", on_cuda::train_convolutions);
+  check("remembering", on_cuda::train_remembering);
+  check("traced layers", on_cuda::train_traced_layers);
   return failed == 0 ? 0 : 1;
 }

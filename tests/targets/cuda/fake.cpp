@@ -9,7 +9,7 @@ TEST_CASE("cuda: models train as on the reference, launched singly or as one gra
   static_assert(device::is_fake);
   auto const check = [](char const* name, auto const& train, double bound = 1e-6) {
     for (auto const as_graph : {false, true}) {
-      auto const d = train(3, as_graph);
+      auto const d = train(4, as_graph);
       INFO(name << (as_graph ? ", a graph of " : ", no graph, ") << d.kernels << " kernels");
       CHECK(d.loss < 1e-6);
       CHECK(d.parameters < bound);
@@ -21,4 +21,6 @@ TEST_CASE("cuda: models train as on the reference, launched singly or as one gra
   check("language model", train_language_model, 1e-4);
   check("denoiser", train_denoiser);
   check("convolutions", train_convolutions);
+  check("remembering", train_remembering);
+  check("traced layers", train_traced_layers);
 }

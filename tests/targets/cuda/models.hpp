@@ -40,7 +40,7 @@ class side_by_side {
   template <class Backend> using target = tensor<Target, R, Backend>;
   template <class Backend, class C> struct object_of {
     using type = training<Model, input<Backend>, Optimizer, 1,
-                          tessera::input<tag::condition, tensor<float, C, Backend>>>;
+                          tessera::given_as<tag::condition, tensor<float, C, Backend>>>;
   };
   template <class Backend> struct object_of<Backend, void> {
     using type = training<Model, input<Backend>, Optimizer>;
@@ -62,14 +62,15 @@ class side_by_side {
     for (auto i = std::size_t{0}; i < y_->size(); ++i)
       y_->values[i] = dy_->values[i] = static_cast<Target>(g(generator));
   }
-  /// The contexts are those of a step, for either.
-  auto train(int steps, bool as_graph, auto const& host_context, auto const& device_context)
-      -> distances {
+  /// The contexts are those of a step, for either. Where it `carries`, a step goes on from the
+  /// state that the one before left.
+  auto train(int steps, bool as_graph, auto const& host_context, auto const& device_context,
+             bool carries = false) -> distances {
     auto result = distances{};
     auto step = 0;
     auto optimizer = Optimizer{};
     auto const on_device = [&] {
-      device_->restart();
+      if (not carries) device_->restart();
       auto const context = device_context(step);
       auto const loss = device_->differentiate(0, as_const(*dx_), as_const(*dy_), Loss{},
                                                Loss{}.terms(as_const(*dy_)), context);
@@ -80,7 +81,7 @@ class side_by_side {
     auto const compare = [&](auto&& run) {
       for (step = 0; step < steps; ++step) {
         optimizer.rate = 0.01 / (1 + step);
-        host_->restart();
+        if (not carries) host_->restart();
         auto const wanted = static_cast<double>(
             host_->differentiate(0, as_const(*x_), as_const(*y_), Loss{},
                                  Loss{}.terms(as_const(*y_)), host_context(step)));
@@ -171,6 +172,33 @@ struct convolutions : sequential<conv1d<3, 8, 3, conv1d_options{.stride = 2, .pa
                                  relu_layer, conv1d<8, 2, 3>> {};
 inline auto train_convolutions(int steps, bool as_graph) -> distances {
   auto run = side_by_side<convolutions, shape<16, 2, 3>, shape<6, 2, 2>, float, adam, l1>{};
+  run.fill(uniform, uniform);
+  return run.train(steps, as_graph, no_context, no_context);
+}
+
+/// A convolution that remembers, over fewer samples than it remembers, and over more.
+struct remembering
+    : sequential<linear<3, 4>, conv1d<4, 6, 3, conv1d_options{.dilation = 3, .causal = true}>,
+                 conv1d<6, 6, 3, conv1d_options{.causal = true}>, linear<6, 2>> {};
+inline auto train_remembering(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<remembering, shape<5, 2, 3>, shape<5, 2, 2>, float, sgd, mse>{};
+  run.fill(uniform, uniform);
+  return run.train(steps, as_graph, no_context, no_context, true);
+}
+
+/// Layers that have a forward pass alone.
+template <std::size_t Features> struct soft_gate {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<Features>> weight;
+    TESSERA_PARAMETERS(weight)
+  };
+  static constexpr auto forward(auto const& p, auto x) {
+    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keep) + 1e-5);
+  }
+};
+struct traced_layers : sequential<linear<3, 8>, soft_gate<8>, soft_gate<8>, linear<8, 2>> {};
+inline auto train_traced_layers(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<traced_layers, shape<5, 2, 3>, shape<5, 2, 2>, float, sgd, mse>{};
   run.fill(uniform, uniform);
   return run.train(steps, as_graph, no_context, no_context);
 }

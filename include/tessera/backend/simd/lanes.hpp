@@ -3,7 +3,7 @@
 
 #include <tessera/backend/simd/pack.hpp>
 
-namespace tessera {
+namespace tessera::inline TESSERA_TARGET {
 
 /// How a row is read and written a vector at a time: the vector counterpart of `one`.
 template <class T> struct whole {
@@ -74,4 +74,4 @@ template <class T, class F> TESSERA_INLINE inline void for_each_vector(std::size
   if (i < n) f(first<T>{n - i}, i);
 }
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_TARGET

@@ -16,9 +16,6 @@
 /// its own header.
 namespace tessera::lane {
 
-template <class T> struct pack;
-template <class T> struct mask;
-
 namespace detail {
 template <class T> using batch = xsimd::batch<T, xsimd::default_arch>;
 template <class T> using batch_mask = typename batch<T>::batch_bool_type;
@@ -29,6 +26,11 @@ template <class To, class From> [[nodiscard]] TESSERA_INLINE inline auto same_bi
   return y;
 }
 }  // namespace detail
+
+inline namespace TESSERA_TARGET {
+
+template <class T> struct pack;
+template <class T> struct mask;
 
 /// A yes or no for each lane of pack<T>.
 template <class T> struct mask {
@@ -221,6 +223,8 @@ template <class T> inline auto as_bits(pack<T> a) -> bit_pack<T> {
   return B(detail::same_bits<typename B::register_type>(a.value.data));
 }
 
+}  // namespace TESSERA_TARGET
+
 template <class T> struct traits<pack<T>> {
   using scalar = T;
   using bits = bit_pack<T>;
@@ -243,6 +247,8 @@ template <class T> [[nodiscard]] TESSERA_INLINE inline auto first_lanes(std::siz
 #endif
 
 }  // namespace detail
+
+inline namespace TESSERA_TARGET {
 
 template <number T> [[nodiscard]] TESSERA_INLINE inline auto load(T const* p) -> pack<T> {
   return detail::batch<T>::load_unaligned(p);
@@ -325,5 +331,7 @@ template <class T> inline void store_first(bool* p, mask<T> m, std::size_t n) {
   std::memcpy(p, buffer, n);
 }
 template <class T> inline void store(bool* p, mask<T> m) { store_first(p, m, pack<T>::width); }
+
+}  // namespace TESSERA_TARGET
 
 }  // namespace tessera::lane

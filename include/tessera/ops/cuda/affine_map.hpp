@@ -81,6 +81,32 @@ template <> struct kernel<detail::matmul_fn, cuda> {
                                         device::start::zero,
                                         nullptr});
   }
+  template <class T>
+  static void left(std::size_t rows, std::size_t columns, std::size_t depth, T const* dy,
+                   T const* b, T* da) {
+    device::multiply(device::product<T>{rows,
+                                        depth,
+                                        columns,
+                                        {dy, columns, 1},
+                                        {b, 1, columns},
+                                        da,
+                                        depth,
+                                        device::start::y,
+                                        nullptr});
+  }
+  template <class T>
+  static void right(std::size_t rows, std::size_t columns, std::size_t depth, T const* a,
+                    T const* dy, T* db) {
+    device::multiply(device::product<T>{depth,
+                                        columns,
+                                        rows,
+                                        {a, 1, depth},
+                                        {dy, columns, 1},
+                                        db,
+                                        columns,
+                                        device::start::y,
+                                        nullptr});
+  }
 };
 
 }  // namespace tessera

@@ -80,6 +80,15 @@ template <class T> struct conv1d_weight {
     dweight[at] = sum;
   }
 };
+/// A thread for each number of a sample: what it overwrites, no other reads.
+template <class T> struct conv1d_past {
+  conv1d_geometry g;
+  T const* x;
+  T* past;
+  TESSERA_DEVICE void operator()(std::size_t i) const {
+    kernel<conv1d_fn, reference>::remember_number(g, x, past, i);
+  }
+};
 
 }  // namespace detail
 
@@ -104,6 +113,9 @@ template <> struct kernel<detail::conv1d_fn, cuda> {
     if (dweight != nullptr)
       device::for_each(g.out * g.group_in() * g.kernel,
                        detail::conv1d_weight<T>{g, x, past, dy, dweight});
+  }
+  template <class T> static void remember(geometry const& g, T const* x, T* past) {
+    device::for_each(g.rows * g.in, detail::conv1d_past<T>{g, x, past});
   }
 };
 

@@ -3,7 +3,7 @@
 
 #include <tessera/core/lane.hpp>
 #include <tessera/core/scalar.hpp>
-#include <tessera/ops/affine_map.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/tensor/node.hpp>
 #include <tessera/tensor/packed.hpp>
 

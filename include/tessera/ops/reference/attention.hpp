@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/attention.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/tensor/accumulate.hpp>
 
 namespace tessera {

@@ -3,7 +3,7 @@
 
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
-#include <tessera/ops/conv1d.hpp>
+#include <tessera/ops/operations.hpp>
 
 namespace tessera {
 
@@ -49,6 +49,21 @@ template <> struct kernel<detail::conv1d_fn, reference> {
         dweight[w] = lane::fma(d, seen, dweight[w]);
       });
     });
+  }
+  template <class T>
+  static constexpr void remember(detail::conv1d_geometry const& g, T const* x, T* past) {
+    for (auto i = std::size_t{0}; i < g.rows * g.in; ++i) remember_number(g, x, past, i);
+  }
+  /// The same of number i of a sample.
+  template <class T>
+  static constexpr void remember_number(detail::conv1d_geometry const& g, T const* x, T* past,
+                                        std::size_t i) {
+    auto const sample = g.rows * g.in;
+    for (auto t = std::size_t{0}; t < g.before; ++t) {
+      auto const from = t + g.time;  // in past followed by x
+      past[t * sample + i] =
+          from < g.before ? past[from * sample + i] : x[(from - g.before) * sample + i];
+    }
   }
 
  private:

@@ -2,9 +2,39 @@
 #pragma once
 
 #include <tessera/core/lane.hpp>
-#include <tessera/ops/conv2d.hpp>
+#include <tessera/ops/operations.hpp>
 
 namespace tessera {
+
+namespace detail {
+
+/// A run of outputs whose inputs by one tap are inside of the image: [first, first + count) see
+/// input, input + stride, ...
+struct conv_run {
+  std::size_t first;
+  std::size_t count;
+  std::size_t input;
+};
+[[nodiscard]] constexpr auto run_of_tap(std::size_t tap, std::size_t inputs, std::size_t outputs,
+                                        std::size_t stride, std::size_t padding,
+                                        std::size_t dilation) -> conv_run {
+  auto const shift = tap * dilation;
+  auto const first = shift >= padding ? std::size_t{0} : (padding - shift + stride - 1) / stride;
+  if (first >= outputs || first * stride + shift - padding >= inputs) return {0, 0, 0};
+  auto const input = first * stride + shift - padding;
+  auto const room = (inputs - 1 - input) / stride + 1;
+  return {first, room < outputs - first ? room : outputs - first, input};
+}
+[[nodiscard]] constexpr auto rows_of_tap(conv2d_geometry const& g, std::size_t k) -> conv_run {
+  return run_of_tap(k, g.image.height, g.output.height, g.stride.height, g.padding.height,
+                    g.dilation.height);
+}
+[[nodiscard]] constexpr auto columns_of_tap(conv2d_geometry const& g, std::size_t k) -> conv_run {
+  return run_of_tap(k, g.image.width, g.output.width, g.stride.width, g.padding.width,
+                    g.dilation.width);
+}
+
+}  // namespace detail
 
 /// Sums over taps and then over channels, ascending, one fma each; what is outside of the image
 /// adds nothing.

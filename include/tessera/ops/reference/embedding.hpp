@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/embedding.hpp>
+#include <tessera/core/contract.hpp>
+#include <tessera/ops/operations.hpp>
 
 namespace tessera {
+
+namespace detail {
+
+/// The row of a table that x names: the nearest whole number.
+template <class T> [[nodiscard]] constexpr auto row_of_table(T x, std::size_t rows) -> std::size_t {
+  auto const inside = x > T{-0.5} && x < static_cast<T>(rows);
+  auto row = inside ? static_cast<std::size_t>(x) : rows;
+  if (inside && x - static_cast<T>(row) >= T{0.5}) ++row;
+  require(row < rows, "embedding: x names no row of the table");
+  return row;
+}
+
+}  // namespace detail
 
 /// Slopes add over the places of x, ascending.
 template <> struct kernel<detail::embedding_fn, reference> {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/core/lane.hpp>
-#include <tessera/ops/group_norm.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/in_numbers.hpp>
 
 namespace tessera {

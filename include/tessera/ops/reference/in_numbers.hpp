@@ -3,7 +3,7 @@
 
 #include <tessera/tensor/node/base.hpp>
 
-namespace tessera::detail {
+namespace tessera::detail::inline TESSERA_TARGET {
 
 /// Goes through n numbers one after the other: f(lanes, place). Kernels whose passes are the same
 /// for numbers and vectors are written once, for this or for in_vectors.
@@ -13,4 +13,4 @@ struct in_numbers {
   }
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::detail::inline TESSERA_TARGET

@@ -1,12 +1,65 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/lstm_cell.hpp>
+#include <tessera/core/elementary.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/tensor/node.hpp>
 #include <tessera/tensor/packed.hpp>
 #include <tessera/tensor/parameters.hpp>
 
+/// The formulas of the cell stand here once, for numbers and vectors; kernels differ in how they
+/// reach them.
 namespace tessera {
+
+namespace detail {
+
+/// The four gates of one hidden unit, or of a vector of them.
+template <class V> struct lstm_gates {
+  V input;
+  V forget;
+  V candidate;
+  V output;
+};
+template <class V> struct lstm_unit {
+  lstm_gates<V> gates;
+  V c;
+  V h;
+};
+
+/// c = f·c + i·g;  h = o·tanh(c)
+template <class V>
+[[nodiscard]] TESSERA_INLINE constexpr auto lstm_unit_forward(lstm_gates<V> const& before,
+                                                              V c_before) -> lstm_unit<V> {
+  using namespace lane;
+  auto const i = sigmoid(before.input);
+  auto const f = sigmoid(before.forget);
+  auto const g = tanh(before.candidate);
+  auto const o = sigmoid(before.output);
+  auto const c = fma(f, c_before, i * g);
+  return {{i, f, g, o}, c, o * tanh(c)};
+}
+
+template <class V> struct lstm_unit_slope {
+  lstm_gates<V> dgates;
+  V dc;
+};
+
+/// From dh, all that arrives at h, and dc, what arrives at c from the step after.
+template <class V>
+[[nodiscard]] TESSERA_INLINE constexpr auto lstm_unit_backward(lstm_gates<V> const& gates, V c,
+                                                               V c_before, V dh, V dc)
+    -> lstm_unit_slope<V> {
+  using namespace lane;
+  auto const one = V(1);
+  auto const tanh_c = tanh(c);
+  auto const [i, f, g, o] = gates;
+  auto const d = fma(dh * o, one - tanh_c * tanh_c, dc);
+  return {{d * g * (i * (one - i)), d * c_before * (f * (one - f)), d * i * (one - g * g),
+           dh * tanh_c * (o * (one - o))},
+          d * f};
+}
+
+}  // namespace detail
 
 template <> struct kernel<detail::lstm_step_fn, reference> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Hidden, std::size_t Recurrent>

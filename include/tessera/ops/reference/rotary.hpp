@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/elementary.hpp>
+#include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/in_numbers.hpp>
-#include <tessera/ops/rotary.hpp>
 
 namespace tessera {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/sinusoidal.hpp>
+#include <tessera/core/elementary.hpp>
+#include <tessera/ops/operations.hpp>
 
 namespace tessera {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/upsample.hpp>
+#include <tessera/ops/operations.hpp>
 
 namespace tessera {
 

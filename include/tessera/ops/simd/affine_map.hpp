@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/reference/affine_map.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 #include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
-namespace detail {
+namespace detail::inline TESSERA_TARGET {
 
 /// A weight (Out, In) by panels of 64 outputs (of float; 32 of double): the columns of a panel
 /// follow one another. Outputs beyond Out are zero.
@@ -39,7 +38,7 @@ void affine_map_packed(std::size_t rows, std::size_t in, std::size_t out, T cons
   }
 }
 
-}  // namespace detail
+}  // namespace detail::inline TESSERA_TARGET
 
 template <> struct kernel<detail::affine_map_fn, simd> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Out>

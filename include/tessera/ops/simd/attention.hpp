@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/attention.hpp>
 #include <tessera/ops/reference/attention.hpp>
 #include <tessera/ops/simd/multiply.hpp>
-#include <tessera/tensor/simd/assign.hpp>
+#include <tessera/tensor/simd/reduction.hpp>
 
 namespace tessera {
 

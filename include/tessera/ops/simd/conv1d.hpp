@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/conv1d.hpp>
+#include <tessera/ops/reference/conv1d.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 
 namespace tessera {
@@ -79,6 +79,9 @@ template <> struct kernel<detail::conv1d_fn, simd> {
         });
       }
     }
+  }
+  template <class T> static void remember(geometry const& g, T const* x, T* past) {
+    kernel<detail::conv1d_fn, reference>::remember(g, x, past);
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/conv2d.hpp>
+#include <tessera/ops/reference/conv2d.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 
 namespace tessera {

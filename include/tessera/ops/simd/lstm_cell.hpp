@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/lstm_cell.hpp>
 #include <tessera/ops/reference/lstm_cell.hpp>
 #include <tessera/ops/simd/lstm_stream.hpp>
 #include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
-namespace detail {
+namespace detail::inline TESSERA_TARGET {
 
 /// The weights of a cell by panels of 16 hidden units (of float; 8 of double): the four gates of a
 /// panel stand beside each other, so that one tile of registers holds all that its units need, and
@@ -118,7 +117,7 @@ void lstm_step_packed(lstm_step_memory<T> const& m, std::size_t in, std::size_t 
   }
 }
 
-}  // namespace detail
+}  // namespace detail::inline TESSERA_TARGET
 
 template <> struct kernel<detail::lstm_step_fn, simd> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Hidden, std::size_t Recurrent>

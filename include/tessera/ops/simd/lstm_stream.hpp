@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/ops/lstm_cell.hpp>
+#include <tessera/ops/reference/lstm_cell.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 
 /// A step of the cell for few rows, with the weights by columns (a stream's) or as they are.
-namespace tessera::detail {
+namespace tessera::detail::inline TESSERA_TARGET {
 
 /// What a step reads and writes, as memory.
 template <class T> struct lstm_step_memory {
@@ -163,4 +163,4 @@ void lstm_step_columns(lstm_step_memory<T> const& m, lstm_columns<T> const& w, s
   }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::detail::inline TESSERA_TARGET

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/lanes.hpp>
-#include <tessera/optim/optimizer.hpp>
+#include <tessera/optim/reference/optimizer.hpp>
 
 namespace tessera {
 

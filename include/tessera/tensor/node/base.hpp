@@ -22,6 +22,8 @@ struct any_backend {};
 
 template <std::size_t Rank> using leading_index = std::array<std::size_t, Rank == 0 ? 0 : Rank - 1>;
 
+inline namespace TESSERA_TARGET {
+
 /// One number at a time, of whatever scalar type an operand has.
 struct one {
   static constexpr std::size_t width = 1;
@@ -39,6 +41,8 @@ struct one {
     return v;
   }
 };
+
+}  // namespace TESSERA_TARGET
 
 /// The memory that an assignment writes.
 struct written {

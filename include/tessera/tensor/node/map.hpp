@@ -8,8 +8,21 @@ namespace tessera::node {
 
 namespace detail {
 
-template <class A, class B>
-using common_backend = std::conditional_t<std::same_as<A, any_backend>, B, A>;
+/// Of two backends the one that an expression of both has; void where they do not go together.
+template <class A, class B> struct two_backends {
+  using type = std::conditional_t<std::same_as<A, any_backend>, B,
+                                  std::conditional_t<std::same_as<B, any_backend>, A, void>>;
+};
+template <class A> struct two_backends<A, A> {
+  using type = A;
+};
+template <class A> struct two_backends<probing<A>, A> {
+  using type = probing<A>;
+};
+template <class A> struct two_backends<A, probing<A>> {
+  using type = probing<A>;
+};
+template <class A, class B> using common_backend = typename two_backends<A, B>::type;
 
 template <class... A> struct backend_of_all;
 template <class A> struct backend_of_all<A> {
@@ -17,10 +30,9 @@ template <class A> struct backend_of_all<A> {
 };
 template <class A, class B, class... C> struct backend_of_all<A, B, C...> {
   using rest = typename backend_of_all<B, C...>::type;
-  static_assert(std::same_as<backend_of<A>, rest> || std::same_as<backend_of<A>, any_backend> ||
-                    std::same_as<rest, any_backend>,
-                "expression: the operands are tensors of different backends");
   using type = common_backend<backend_of<A>, rest>;
+  static_assert(not std::is_void_v<type>,
+                "expression: the operands are tensors of different backends");
 };
 
 template <class... A> struct shape_of_all;

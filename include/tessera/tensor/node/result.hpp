@@ -45,6 +45,9 @@ template <class Op, class... Args> struct result : base {
   [[nodiscard]] constexpr auto flat_row() const {
     return contiguous_row<scalar_type const>{memory};
   }
+  [[nodiscard]] constexpr auto as_view() const {
+    return view<scalar_type, shape_type, backend_type>{memory, extents()};
+  }
   constexpr void bind_args([[maybe_unused]] auto& of) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (hana::at_c<I>(args).bind(hana::at_c<I>(of)), ...);
@@ -62,7 +65,7 @@ template <class Op, class... Args> struct result : base {
   }
   constexpr void compute() const {
     compute_args();
-    compute_to(view<scalar_type, shape_type, backend_type>{memory, extents()});
+    compute_to(as_view());
   }
   /// Its memory is its own.
   template <class> [[nodiscard]] constexpr auto conflicts(written const&) const -> bool {

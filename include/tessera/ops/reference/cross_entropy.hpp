@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/operations.hpp>
+#include <tessera/tensor/accumulate.hpp>
+
+namespace tessera {
+
+template <> struct kernel<detail::cross_entropy_fn, reference> {
+  template <class T>
+  static constexpr auto row(T const* logits, std::size_t classes, std::size_t target, T smoothing,
+                            T* slope, T scale) -> T {
+    auto largest = reduce::lanes<reduce::takes_larger, T>{};
+    for (auto c = std::size_t{0}; c < classes; ++c) largest.add(logits[c]);
+    auto const most = largest.total();
+    auto exponentials = reduce::lanes<reduce::adds, T>{};
+    auto logit_sum = reduce::lanes<reduce::adds, T>{};
+    for (auto c = std::size_t{0}; c < classes; ++c) {
+      exponentials.add(lane::exp(logits[c] - most));
+      logit_sum.add(logits[c]);
+    }
+    auto const total = exponentials.total();
+    auto const log_sum = most + lane::log(total);
+    auto const share = smoothing / static_cast<T>(classes);
+    if (slope != nullptr) {
+      for (auto c = std::size_t{0}; c < classes; ++c) {
+        auto const wanted = (c == target ? T{1} - smoothing : T{0}) + share;
+        slope[c] = (lane::exp(logits[c] - most) / total - wanted) * scale;
+      }
+    }
+    auto const certain = (T{1} - smoothing) * (log_sum - logits[target]);
+    return smoothing == T{0} ? certain : certain + smoothing * log_sum - share * logit_sum.total();
+  }
+  template <class T>
+  static constexpr auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,
+                             auto const* targets, T* slope) -> T {
+    auto loss = reduce::lanes<reduce::adds, T>{};
+    for (auto r = std::size_t{0}; r < rows.count; ++r) {
+      auto const wanted = static_cast<std::int64_t>(targets[r]);
+      auto* const row_slope = slope == nullptr ? nullptr : slope + r * rows.classes;
+      if (wanted == rows.ignored) {
+        for (auto c = std::size_t{0}; slope != nullptr && c < rows.classes; ++c)
+          row_slope[c] = T{0};
+        continue;
+      }
+      require(wanted >= 0 && wanted < static_cast<std::int64_t>(rows.classes),
+              "cross_entropy: a target is no class");
+      loss.add(row(logits + r * rows.classes, rows.classes, static_cast<std::size_t>(wanted),
+                   rows.smoothing, row_slope, rows.scale));
+    }
+    return rows.count == 0 ? T{0} : loss.total() * rows.scale;
+  }
+};
+
+}  // namespace tessera

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/optim/averaging.hpp>
+#include <tessera/optim/clipping.hpp>
+
+#include <memory>
+
+/// Parts of a training step, between gradient and update and after it. A trainer takes any number
+/// of them, and asks each in their order. A part has at least one of
+///   begin(parameters)            before the first step of a training that is not resumed
+///   terms(n) -> std::size_t      of how many terms the loss is the mean: n here, more elsewhere
+///   exchange(gradient, loss)     before they are judged; where processes add theirs
+///   adjust(gradient, norm)       after that: may change the gradient, and then its norm
+///   updated(parameters, step)    after the update
+/// and, where it remembers anything, memory(f), which calls f(name, part) for each struct of
+/// parameters and number of it: a checkpoint holds them. Its settings are compared by `described`.
+namespace tessera {
+
+/// Scales the gradient down to this norm, where it is larger.
+struct norm_clipping {
+  double most = 1;
+
+  void adjust(auto& gradient, double& norm) const { norm = clip_to(gradient, norm, most); }
+};
+
+/// Limits every number of the gradient to [-most, most].
+struct value_clipping {
+  double most = 1;
+
+  void adjust(auto& gradient, double& norm) const {
+    clip_value(gradient, most);
+    norm = global_norm(gradient);
+  }
+};
+
+/// Keeps an exponential moving average of the parameters P, which begins with the first ones.
+///
+/// Cost  the memory of P; one pass over it for each step
+template <class P> class averaging {
+ public:
+  explicit averaging(exponential_average rule = {})
+      : rule_(rule), average_(std::make_unique<P>()) {}
+  [[nodiscard]] auto average() const -> P const& { return *average_; }
+
+  void begin(P const& p) { *average_ = p; }
+  void updated(P const& p, std::uint64_t step) { rule_.update(*average_, p, step); }
+  void memory(auto&& f) { f("average", *average_); }
+  [[nodiscard]] auto settings() const -> exponential_average { return rule_; }
+
+ private:
+  exponential_average rule_;
+  std::unique_ptr<P> average_;
+};
+
+namespace detail {
+
+/// True for a part that has a hook for these parameters.
+template <class Part, class P>
+inline constexpr bool is_part = requires(Part& part, P& p) { part.begin(p); } ||
+                                requires(Part& part) { part.terms(std::size_t{1}); } ||
+                                requires(Part& part, P& p, double& n) { part.exchange(p, n); } ||
+                                requires(Part& part, P& p, double& n) { part.adjust(p, n); } ||
+                                requires(Part& part, P& p) { part.updated(p, std::uint64_t{0}); };
+
+}  // namespace detail
+
+}  // namespace tessera

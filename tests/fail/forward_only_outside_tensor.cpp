@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// EXPECT: forward-only: an operand is a tensor beside p and x
+#include <tessera/tessera.hpp>
+
+using namespace tessera;
+/// A layer of a user's, forward only.
+struct own {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<4>> weight;
+    TESSERA_PARAMETERS(weight)
+  };
+  static constexpr auto table = tensor<float, shape<4>>{{1, 2, 3, 4}};
+  static constexpr auto forward(auto const& p, auto x) {
+#ifdef TESSERA_MUST_FAIL
+    return x * p.weight * table;
+#else
+    return x * p.weight * tensor<float, shape<4>>{{1, 2, 3, 4}};
+#endif
+  }
+};
+
+auto main() -> int {
+  static differentiation<own, tensor<float, shape<2, 4>>> pass;
+  (void)pass;
+}

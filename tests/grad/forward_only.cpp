@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+namespace {
+
+template <std::size_t Time> struct last_step {
+  template <class Storage> struct parameters {};
+  static constexpr bool row_wise = false;
+  static constexpr auto forward(auto const&, auto x) { return x[Time - 1]; }
+};
+struct with_a_constant {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) {
+    auto const squared = x * x;  // an expression has a name, and is still one
+    return squared * tensor<scalar_of<decltype(x)>, shape<3>>{{1, 2, 3}} + squared;
+  }
+};
+struct last_columns {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return slice(x, all, all, range<1, 3>); }
+};
+
+}  // namespace
+
+static_assert(grad::detail::names_inputs_only<node::constant<float>>);
+static_assert(not grad::detail::names_inputs_only<node::leaf<float const, shape<2>, simd>>);
+
+TEST_CASE("forward_only: a part of x is an answer") {
+  using X = tensor<double, shape<4, 2, 3>>;
+  test::passes_gradient_check<last_step<4>, X>();
+  test::passes_gradient_check<last_columns, X>();
+  test::passes_gradient_check<sequential<linear<3, 5>, last_step<4>, linear<5, 1>>, X>();
+}
+TEST_CASE("forward_only: constants that the expression owns") {
+  test::passes_gradient_check<with_a_constant, tensor<double, shape<4, 2, 3>>>();
+}

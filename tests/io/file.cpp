@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/folder.hpp>
+#include <tessera/io/file.hpp>
+
+#include <csignal>
+
+#include <sys/resource.h>
+
+using namespace tessera;
+
+namespace {
+/// Files of at most `bytes` bytes, as on a disk that is full then.
+class small_disk {
+ public:
+  explicit small_disk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    (void)::getrlimit(RLIMIT_FSIZE, &before_);
+    auto const less = rlimit{bytes, before_.rlim_max};
+    (void)::setrlimit(RLIMIT_FSIZE, &less);
+  }
+  small_disk(small_disk const&) = delete;
+  auto operator=(small_disk const&) -> small_disk& = delete;
+  ~small_disk() {
+    (void)::setrlimit(RLIMIT_FSIZE, &before_);
+    (void)std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*signal_)(int);
+};
+}  // namespace
+
+TEST_CASE("file: what is written is read") {
+  auto const folder = test::folder{};
+  write_file(folder / "a", std::string(100'000, 'x'));
+  CHECK(read_file(folder / "a").size() == 100'000);
+  write_file(folder / "a", "new");
+  CHECK(test::text_of(folder / "a") == "new");
+  append_file(folder / "a", " and more");
+  CHECK(test::text_of(folder / "a") == "new and more");
+  write_file(folder / "empty", "");
+  CHECK(read_file(folder / "empty").empty());
+  CHECK(folder.files() == 2);
+}
+TEST_CASE("file: errors name the file, and leave nothing") {
+  auto const folder = test::folder{};
+  CHECK_THROWS_WITH(read_file(folder / "none"),
+                    Catch::Contains("none: cannot be read: No such file"));
+  CHECK_THROWS_WITH(read_file(folder.path()), Catch::Contains("is a folder"));
+  CHECK_THROWS_AS(write_file(folder / "none/a", "x"), file_error);
+  CHECK_THROWS_WITH(append_file(folder / "none", "x"), Catch::Contains("none: cannot be written"));
+  std::filesystem::create_directory(folder / "taken");
+  CHECK_THROWS_WITH(write_file(folder / "taken", "x"), Catch::Contains("taken: cannot be written"));
+  CHECK(folder.files() == 1);
+}
+TEST_CASE("file: a pipe without an end is refused, not waited for") {
+  auto const folder = test::folder{};
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
+  CHECK_THROWS_WITH(read_file(folder / "pipe"), Catch::Contains("pipe: is a pipe or a device"));
+  CHECK_THROWS_AS(append_file(folder / "pipe", "x"), file_error);
+  CHECK_THROWS_WITH(read_file("/dev/zero"), Catch::Contains("is a pipe or a device"));
+}
+TEST_CASE("file: a disk that is full is reported, and the old content remains") {
+  auto const folder = test::folder{};
+  write_file(folder / "a", "old");
+  {
+    auto const disk = small_disk(50'000);
+    CHECK_THROWS_WITH(write_file(folder / "a", std::string(100'000, 'x')),
+                      Catch::Contains("a: cannot be written: File too large"));
+  }
+  CHECK(test::text_of(folder / "a") == "old");
+  CHECK(folder.files() == 1);
+}
+TEST_CASE("file: a link under the name of a temporary file leads nowhere") {
+  auto const folder = test::folder{};
+  write_file(folder / "precious", "mine");
+  for (auto i = 0; i < 100; ++i)
+    std::filesystem::create_symlink(
+        folder / "precious",
+        folder / ("a." + std::to_string(::getpid()) + '-' + std::to_string(i) + ".part"));
+  std::filesystem::create_symlink(folder / "precious", folder / "a.part");
+  write_file(folder / "a", "new");
+  CHECK(test::text_of(folder / "a") == "new");
+  CHECK(test::text_of(folder / "precious") == "mine");
+}
+TEST_CASE("file: a size that no memory has is named, not std::bad_alloc") {
+  auto const folder = test::folder{};
+  write_file(folder / "sparse", "x");
+  auto file = detail::input_file(folder / "sparse");
+  CHECK_THROWS_WITH(file.read(std::uint64_t{1} << 62),
+                    Catch::Contains("more than there is memory"));
+}
+TEST_CASE("file: a reader keeps the file that it opened") {
+  auto const folder = test::folder{};
+  write_file(folder / "a", "first content");
+  auto old = std::ifstream{folder / "a"};
+  write_file(folder / "a", "second");
+  auto line = std::string{};
+  std::getline(old, line);
+  CHECK(line == "first content");
+}

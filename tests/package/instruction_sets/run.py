@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""run.py <nm> <lower> <higher> <runs> <objects and programs>: two instruction sets in one program.
+
+There are two objects, which one source was compiled to, and four programs: of the lower set alone,
+of the higher one, of both, and of both linked the other way round. No function may have one
+name in both objects, or the linker would take one for the other; and where the machine runs them
+(<runs>), each must print in both orders what it prints alone.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# What computes nothing.
+SHARED = re.compile(r"tessera::broken_contract\(")
+
+
+def functions(nm, program):
+    """The library's functions that a linker may take from another file."""
+    table = subprocess.run([nm, "-C", "--defined-only", str(program)], text=True,
+                           capture_output=True, check=True).stdout
+    found = re.findall(r"^[0-9a-f]+ W (.*\btessera::.*)$", table, re.MULTILINE)
+    return {name for name in found if not SHARED.search(name)}
+
+
+def sections(program):
+    """What it prints, by instruction set."""
+    lines = subprocess.run([str(program)], text=True, capture_output=True,
+                           check=True).stdout.splitlines()
+    result = {}
+    for line in lines:
+        if line in {"lower", "higher"}:
+            result[line] = []
+        else:
+            result[next(reversed(result))].append(line)
+    return result
+
+
+def main(nm, lower, higher, runs, lower_object, higher_object, *programs):
+    shared = functions(nm, lower_object) & functions(nm, higher_object)
+    kernels = len(functions(nm, lower_object)), len(functions(nm, higher_object))
+    print(f"{lower}: {kernels[0]} functions, {higher}: {kernels[1]}, {len(shared)} of one name")
+    if shared:
+        sys.exit("\n".join(name[:160] for name in sorted(shared)))
+    if min(kernels) < 20:
+        sys.exit("the objects hold too few functions of the library to tell")
+    if runs != "1":
+        print(f"not run: this machine has no {higher}")
+        return
+    only_lower, only_higher, *both = map(sections, programs)
+    alone = only_lower | only_higher
+    if not all(len(lines) > 5 for lines in alone.values()):
+        sys.exit("the programs printed too little")
+    for program, printed in zip(programs[2:], both):
+        if printed != alone:
+            sys.exit(f"{program} printed\n{printed}\nand the programs of one\n{alone}")
+    print(f"{lower} and {higher} ran in both orders: {len(alone['lower'])} lines each")
+
+
+main(*sys.argv[1:])
