@@ -7,7 +7,7 @@
 using namespace tessera;
 using X = tensor<float, shape<3, 2, 4>>;
 using model = sequential<linear<4, 4>, attention_layer<4, attention_options{.padded = true}>>;
-template <std::size_t N> using lengths = input<tag::lengths, tensor<int, shape<N>>>;
+template <std::size_t N> using lengths = given_as<tag::lengths, tensor<int, shape<N>>>;
 
 auto main() -> int {
   static inference<model, X, lengths<2>> good;

@@ -57,8 +57,8 @@ TEST_CASE("attention: gradient check") {
 template <attention_options O> using cross = attention_layer<8, O>;
 constexpr auto fused = attention_options{.heads = 2, .memory = 8};
 constexpr auto apart = attention_options{.heads = 4, .kv_heads = 2, .fused = false, .memory = 5};
-template <class T> using entries = input<tag::memory, tensor<T, shape<7, 3, 8>>>;
-using counts = input<tag::lengths, tensor<std::int32_t, shape<3>>>;
+template <class T> using entries = given_as<tag::memory, tensor<T, shape<7, 3, 8>>>;
+using counts = given_as<tag::lengths, tensor<std::int32_t, shape<3>>>;
 static_assert(accepts<cross<fused>, shape<5, 3, 8>, entries<float>>);
 static_assert(accepts<cross<fused>, shape<5, 3, 8>, entries<float>, counts>);
 static_assert(not accepts<cross<fused>, shape<5, 3, 8>>, "there is no memory");
@@ -100,8 +100,8 @@ template <class B, attention_options O, std::size_t M> auto numbers_of_cross() {
   using model = cross<O>;
   auto const p = std::make_unique<parameters_of<model, owned<float, B>>>();
   auto const pass =
-      std::make_unique<differentiation<model, X, input<tag::attention_weights, W>,
-                                       input<tag::lengths, N>, input<tag::memory, E>>>();
+      std::make_unique<differentiation<model, X, given_as<tag::attention_weights, W>,
+                                       given_as<tag::lengths, N>, given_as<tag::memory, E>>>();
   auto const x = std::make_unique<X>();
   auto const dx = std::make_unique<X>();
   auto const e = std::make_unique<E>();
@@ -194,8 +194,8 @@ TEST_CASE("attention: gradient check of an encoder and its decoder, through both
 TEST_CASE("attention: a decoder that streams with its memory has the bits of the sequence") {
   using X = tensor<float, shape<4, 3, 8>>;
   using E = tensor<float, shape<6, 3, 8>>;
-  using from = input<tag::source, E>;
-  using memory = input<tag::memory, E>;
+  using from = given_as<tag::source, E>;
+  using memory = given_as<tag::memory, E>;
   auto const p = std::make_unique<parameters_of<translation<cached>, owned<float>>>();
   auto const whole = std::make_unique<inference<translation<cached>, X, counts, from>>();
   auto const encode = std::make_unique<inference<encoder<cached>, E, counts>>();
@@ -238,8 +238,8 @@ TEST_CASE("attention: an encoder and its decoder agree with torch, and the weigh
   using model = translation<heads>;
   auto const g = test::golden("attention");
   auto const p = std::make_unique<parameters_of<model, owned<float>>>();
-  auto const pass = std::make_unique<
-      differentiation<model, X, input<tag::attention_weights, W>, counts, input<tag::source, E>>>();
+  auto const pass = std::make_unique<differentiation<model, X, given_as<tag::attention_weights, W>,
+                                                     counts, given_as<tag::source, E>>>();
   auto x = X{};
   auto dx = X{};
   auto e = E{};
