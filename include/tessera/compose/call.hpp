@@ -27,7 +27,7 @@ struct manner {
 };
 
 /// The type of one input besides x: its tag, and its tensor type.
-template <class Tag, class E> struct input {
+template <class Tag, class E> struct given_as {
   using tag_type = Tag;
   using tensor_type = E;
 };
