@@ -54,18 +54,20 @@ TEST_CASE("attention: gradient check") {
 }
 
 // -- a memory, and lengths ------------------------------------------------------------------------
-template <attention_options O> using cross = attention_layer<8, O>;
+template <attention_options O, class Names = torch_projections>
+using cross = attention_layer<8, O, Names>;
+template <attention_options O> using separate = cross<O, llama_projections>;
 constexpr auto fused = attention_options{.heads = 2, .memory = 8};
-constexpr auto apart = attention_options{.heads = 4, .kv_heads = 2, .fused = false, .memory = 5};
+constexpr auto apart = attention_options{.heads = 4, .kv_heads = 2, .memory = 5};
 template <class T> using entries = given_as<tag::memory, tensor<T, shape<7, 3, 8>>>;
 using counts = given_as<tag::lengths, tensor<std::int32_t, shape<3>>>;
 static_assert(accepts<cross<fused>, shape<5, 3, 8>, entries<float>>);
 static_assert(accepts<cross<fused>, shape<5, 3, 8>, entries<float>, counts>);
 static_assert(not accepts<cross<fused>, shape<5, 3, 8>>, "there is no memory");
 static_assert(not accepts<cross<fused>, shape<5, 2, 8>, entries<float>>, "other lanes");
-static_assert(not accepts<cross<apart>, shape<5, 3, 8>, entries<float>>, "other entries");
+static_assert(not accepts<separate<apart>, shape<5, 3, 8>, entries<float>>, "other entries");
 static_assert(not accepts<cross<attention_options{.padded = true}>, shape<5, 3, 8>>);
-static_assert(parameter_count<cross<apart>> == (8 + 8) * (8 + 1) + 2 * 4 * (5 + 1));
+static_assert(parameter_count<separate<apart>> == (8 + 8) * (8 + 1) + 2 * 4 * (5 + 1));
 static_assert(streams<cross<fused>> && not stateful<cross<fused>>);
 
 TEST_CASE("attention: gradient check through a memory and x, with lengths") {
@@ -79,25 +81,25 @@ TEST_CASE("attention: gradient check through a memory and x, with lengths") {
   auto const lengths = given<tag::lengths>(n.sized(3));
   test::passes_gradient_check_given<sequential<linear<8, 8>, cross<fused>>, X>(
       given<tag::memory>(wide.sized(3), lengths), 1, 0.7, 3);
-  test::passes_gradient_check_given<sequential<residual<cross<apart>>, cross<apart>>, X>(
+  test::passes_gradient_check_given<sequential<residual<separate<apart>>, separate<apart>>, X>(
       given<tag::memory>(narrow.sized(3), lengths), 1, 0.7, 3);
   test::passes_gradient_check_given<cross<attention_options{.heads = 2, .padded = true}>,
                                     tensor<double, shape<5, at_most(3), 8>>>(lengths, 1, 0.7, 3);
-  constexpr auto bare = attention_options{
-      .head_width = 3, .batch_first = true, .fused = false, .out_projection = false, .memory = 5};
+  constexpr auto bare =
+      attention_options{.head_width = 3, .batch_first = true, .out_projection = false, .memory = 5};
   auto images = tensor<double, shape<2, 2, 3, 5>>{};
   auto two = tensor<std::uint8_t, shape<2>>{{4, 6}};
   test::fill(images, 3);
-  test::passes_gradient_check_given<sequential<cross<bare>, linear<3, 2>>,
+  test::passes_gradient_check_given<sequential<separate<bare>, linear<3, 2>>,
                                     tensor<double, shape<2, 3, 8>>>(
       given<tag::memory>(images, given<tag::lengths>(two)));
 }
-template <class B, attention_options O, std::size_t M> auto numbers_of_cross() {
+template <class B, attention_options O, std::size_t M, class Names> auto numbers_of_cross() {
   using X = tensor<float, shape<37, 3, 8>, B>;
   using E = tensor<float, shape<29, 3, M>, B>;
   using N = tensor<float, shape<3>, B>;
   using W = tensor<float, shape<3, static_cast<extent>(O.heads), 37, 29>, B>;
-  using model = cross<O>;
+  using model = cross<O, Names>;
   auto const p = std::make_unique<parameters_of<model, owned<float, B>>>();
   auto const pass =
       std::make_unique<differentiation<model, X, given_as<tag::attention_weights, W>,
@@ -140,10 +142,11 @@ template <class B, attention_options O, std::size_t M> auto numbers_of_cross() {
 }
 TEST_CASE("attention: with lengths, vectors have the bits of the reference; lane 1 sees nothing") {
   constexpr auto two = attention_options{.heads = 2, .memory = 8, .weights = true};
-  constexpr auto four =
-      attention_options{.heads = 4, .kv_heads = 2, .fused = false, .memory = 5, .weights = true};
-  CHECK(numbers_of_cross<simd, two, 8>() == numbers_of_cross<reference, two, 8>());
-  CHECK(numbers_of_cross<simd, four, 5>() == numbers_of_cross<reference, four, 5>());
+  constexpr auto four = attention_options{.heads = 4, .kv_heads = 2, .memory = 5, .weights = true};
+  CHECK(numbers_of_cross<simd, two, 8, torch_projections>() ==
+        numbers_of_cross<reference, two, 8, torch_projections>());
+  CHECK(numbers_of_cross<simd, four, 5, llama_projections>() ==
+        numbers_of_cross<reference, four, 5, llama_projections>());
 }
 TEST_CASE("attention: entries beyond a length change nothing, and lengths that are none throw") {
   using E = tensor<float, shape<7, 3, 8>>;
@@ -167,22 +170,22 @@ TEST_CASE("attention: entries beyond a length change nothing, and lengths that a
 }
 
 // -- an encoder and its decoder -------------------------------------------------------------------
-template <attention_options O> using around = residual<named<"", attention_layer<8, O>>>;
-template <attention_options Self>
-using encoder =
-    sequential<named<"attention", around<attention_options{.heads = 2, .padded = true}>>,
-               named<"norm", layer_norm<8>>>;
-template <attention_options Self>
-using decoder =
-    sequential<named<"attention", around<Self>>, named<"norm_1", layer_norm<8>>,
-               named<"cross", around<attention_options{.heads = 2, .memory = 8, .weights = true}>>,
-               named<"norm_2", layer_norm<8>>, named<"out", linear<8, 3>>>;
-template <attention_options Self>
-using translation = with<tag::source, named<"encoder", encoder<Self>>, tag::memory,
-                         named<"decoder", decoder<Self>>>;
-constexpr auto heads = attention_options{.heads = 2, .causal = true};
-constexpr auto cached =
-    attention_options{.heads = 2, .causal = true, .context = 4, .rotary_base = 1e4, .fused = false};
+template <class Layer> using around = residual<named<"", Layer>>;
+using encoder = sequential<
+    named<"attention", around<attention_layer<8, attention_options{.heads = 2, .padded = true}>>>,
+    named<"norm", layer_norm<8>>>;
+template <class Self>
+using decoder = sequential<
+    named<"attention", around<Self>>, named<"norm_1", layer_norm<8>>,
+    named<"cross",
+          around<attention_layer<8, attention_options{.heads = 2, .memory = 8, .weights = true}>>>,
+    named<"norm_2", layer_norm<8>>, named<"out", linear<8, 3>>>;
+template <class Self>
+using translation =
+    with<tag::source, named<"encoder", encoder>, tag::memory, named<"decoder", decoder<Self>>>;
+using heads = attention_layer<8, attention_options{.heads = 2, .causal = true}>;
+using cached = self_attention<8, attention_options{
+                                     .heads = 2, .causal = true, .context = 4, .rotary_base = 1e4}>;
 
 TEST_CASE("attention: gradient check of an encoder and its decoder, through both inputs") {
   auto source = tensor<double, shape<6, 3, 8>>{};
@@ -198,7 +201,7 @@ TEST_CASE("attention: a decoder that streams with its memory has the bits of the
   using memory = given_as<tag::memory, E>;
   auto const p = std::make_unique<parameters_of<translation<cached>, owned<float>>>();
   auto const whole = std::make_unique<inference<translation<cached>, X, counts, from>>();
-  auto const encode = std::make_unique<inference<encoder<cached>, E, counts>>();
+  auto const encode = std::make_unique<inference<encoder, E, counts>>();
   auto const decode = std::make_unique<streaming<decoder<cached>, sample_of<X>, counts, memory>>();
   auto x = X{};
   auto e = E{};

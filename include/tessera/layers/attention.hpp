@@ -20,17 +20,18 @@ struct attention_options {
   bool causal = false;         ///< a sample sees itself and the ones before
   std::size_t context = 0;     ///< causal: the samples that the cache holds; 0: none, and no step
   double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
-  bool bias = true;            ///< of queries, keys and values; of all where they are fused
+  bool bias = true;            ///< of queries, keys and values; by torch's names of all
   bool out_bias = true;
   bool batch_first = false;    ///< x (batch, time..., Features): all axes between are time
-  bool fused = true;           ///< queries, keys and values by one matrix
   bool out_projection = true;  ///< or the heads are what comes out
   std::size_t memory = 0;      ///< keys and values are of given<tag::memory>, so many numbers each
   bool padded = false;         ///< needs given<tag::lengths>; of a memory they count when given
   bool weights = false;        ///< writes given<tag::attention_weights>, where a call has it
 };
 
-/// Names of separate projections: those of Llama, and those of diffusers.
+/// Names of the projections, and whether queries, keys and values have one matrix: as in torch's
+/// MultiheadAttention; or a layer each, named as by Llama or by diffusers.
+struct torch_projections {};
 struct llama_projections {
   static constexpr auto query = "q_proj";
   static constexpr auto key = "k_proj";
@@ -64,12 +65,12 @@ struct diffusers_projections {
 ///         Llama's pairs (i, i + width / 2); reference values: tests/reference/attention.py,
 ///         tests/reference/self_attention.py
 template <std::size_t Features, attention_options Options = attention_options{},
-          class Names = llama_projections>
+          class Names = torch_projections>
 struct attention_layer {
   static constexpr auto heads = Options.heads;
   static constexpr auto kv_heads = Options.kv_heads == 0 ? heads : Options.kv_heads;
   static constexpr auto width = Options.head_width == 0 ? Features / heads : Options.head_width;
-  static constexpr bool fused = Options.fused;
+  static constexpr bool fused = std::same_as<Names, torch_projections>;
   static constexpr bool projects_out = Options.out_projection;
   static constexpr bool crosses = Options.memory > 0;
   static constexpr bool turns = Options.rotary_base > 0;

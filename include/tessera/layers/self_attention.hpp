@@ -7,21 +7,12 @@ namespace tessera {
 
 using self_attention_options = attention_options;
 
-namespace detail {
-
-[[nodiscard]] consteval auto separated(attention_options o) -> attention_options {
-  o.fused = false;
-  return o;
-}
-
-}  // namespace detail
-
 /// Attention with a linear layer each for queries, keys, values and what comes out.
 ///
 /// Errors  another last extent: tests/fail/self_attention_wrong_input.cpp
 /// Source  reference values: tests/reference/self_attention.py
-template <std::size_t Features, self_attention_options Options = self_attention_options{},
+template <std::size_t Features, attention_options Options = attention_options{},
           class Names = llama_projections>
-using self_attention = attention_layer<Features, detail::separated(Options), Names>;
+struct self_attention : attention_layer<Features, Options, Names> {};
 
 }  // namespace tessera
