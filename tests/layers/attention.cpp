@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
+#include <tessera/cuda.hpp>
 #include <tessera/layers/attention.hpp>
 
 using namespace tessera;
@@ -148,6 +149,18 @@ TEST_CASE("attention: with lengths, vectors have the bits of the reference; lane
   CHECK(numbers_of_cross<simd, four, 5, llama_projections>() ==
         numbers_of_cross<reference, four, 5, llama_projections>());
 }
+TEST_CASE("attention: with lengths on cuda, up to rounding") {
+  constexpr auto two = attention_options{.heads = 2, .memory = 8, .weights = true};
+  auto const a = numbers_of_cross<cuda, two, 8, torch_projections>();
+  auto const b = numbers_of_cross<reference, two, 8, torch_projections>();
+  REQUIRE(a.size() == b.size());
+  auto worst = 0.0F;
+  for (auto i = std::size_t{0}; i < a.size(); ++i) {
+    auto const d = std::abs(a[i] - b[i]) / std::max(1.0F, std::abs(b[i]));
+    worst = d <= worst ? worst : d;
+  }
+  CHECK(worst < 2e-5F);
+}
 TEST_CASE("attention: entries beyond a length change nothing, and lengths that are none throw") {
   using E = tensor<float, shape<7, 3, 8>>;
   using X = tensor<float, shape<5, 3, 8>>;
@@ -167,6 +180,23 @@ TEST_CASE("attention: entries beyond a length change nothing, and lengths that a
   n = {{7, 8, 1}};
   CHECK_THROWS_WITH((*run)(*p, x, given<tag::memory>(e, given<tag::lengths>(n))),
                     "attention: a length is no whole number of entries");
+}
+TEST_CASE("attention: a memory, or lengths, of other lanes than x throw") {
+  using X = tensor<float, shape<5, at_most(3), 8>>;
+  using N = tensor<float, shape<at_most(3)>>;
+  using model = cross<fused>;
+  auto const p = std::make_unique<parameters_of<model, owned<float>>>();
+  auto const run =
+      std::make_unique<inference<model, X, given_as<tag::lengths, N>, given_as<tag::memory, X>>>();
+  auto x = X{};
+  auto n = N{};
+  auto const of = [&](std::size_t entries, std::size_t lengths) {
+    return given<tag::memory>(x.sized(entries), given<tag::lengths>(n.sized(lengths)));
+  };
+  CHECK_THROWS_WITH((*run)(*p, x.sized(2), of(3, 2)),
+                    "attention: the memory has other lanes than x");
+  CHECK_THROWS_WITH((*run)(*p, x.sized(2), of(2, 3)), "attention: each lane of x has a length");
+  CHECK((*run)(*p, x.sized(2), of(2, 2)).size() == 5 * 2 * 8);
 }
 
 // -- an encoder and its decoder -------------------------------------------------------------------

@@ -141,14 +141,9 @@ struct attention_layer {
   template <class Call>
   static constexpr bool shows = Options.weights && gives<Call, tag::attention_weights>;
   template <class Call> static constexpr bool steps = Call::purpose == mode::streaming;
-  template <class X, class Call, bool = crosses> struct entries {
-    using type = X;
-  };
-  template <class X, class Call> struct entries<X, Call, true> {
-    using type = given_type<Call, tag::memory>;
-  };
   /// What keys and values are made of.
-  template <class X, class Call> using entries_of = typename entries<X, Call>::type;
+  template <class X, class Call>
+  using entries_of = std::conditional_t<crosses, given_type<Call, tag::memory>, X>;
 
   /// The samples of a call, at the bound.
   template <class S> [[nodiscard]] static constexpr auto most_times() -> std::size_t {
@@ -213,17 +208,9 @@ struct attention_layer {
     rows values;
     std::size_t length;  ///< of what the lanes have seen
   };
-  template <class X, class Call> struct cache_in {
-    using type = cache<detail::sample_in<X, Call>>;
-  };
-  template <class X, class Call>
-    requires Call::training
-  struct cache_in<X, Call> {
-    using type = nothing;
-  };
   template <class X, class Call>
     requires caches
-  using state = typename cache_in<X, Call>::type;
+  using state = std::conditional_t<Call::training, nothing, cache<detail::sample_in<X, Call>>>;
 
   // -- shapes
   template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Features>;
@@ -445,9 +432,10 @@ struct attention_layer {
     using T = scalar_of<decltype(m.kept.query)>;
     return static_cast<T const*>(data_or_null<T>(m.kept.lengths));
   }
-  static constexpr void read_lengths(auto const& m, std::size_t keys) {
+  static constexpr void read_lengths(auto const& m, std::size_t keys, std::size_t lanes) {
     if constexpr (requires { m.kept.lengths.data(); }) {
       auto const n = m.template value<tag::lengths>();
+      require(n.size() == lanes, "attention: each lane of x has a length");
       if constexpr (not on_device<backend_of<decltype(n)>>)
         for (auto const length : n) {
           auto const v = static_cast<double>(length);
@@ -534,6 +522,9 @@ struct attention_layer {
     auto at = places_in(m.kept);
     auto seen = at;
     auto keys = crosses ? sizes_of(e).times : s.times;
+    if constexpr (crosses)
+      require(e.size() == 0 || sizes_of(e).lanes == s.lanes,
+              "attention: the memory has other lanes than x");
     auto before = std::size_t{0};
     if constexpr (requires { m.state.length; }) {
       before = m.state.length;
@@ -548,7 +539,7 @@ struct attention_layer {
     project<2>(p, e, at.v, m.work.key);
     turn<B>(s, before, at.q, columns[0], heads, false);
     turn<B>(s, before, at.k, kv_row, kv_heads, false);
-    read_lengths(m, keys);
+    read_lengths(m, keys, s.lanes);
     auto const every = heads_of<T>(s, before, keys, seen, lengths_in(m));
     auto* mixed = y.data();
     if constexpr (projects_out) mixed = m.kept.mixed.data();
