@@ -13,13 +13,15 @@
 #include <tessera/grad/cuda/trace.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
+#include <tessera/ops/cuda/batch_norm.hpp>
 #include <tessera/ops/cuda/conv1d.hpp>
 #include <tessera/ops/cuda/conv2d.hpp>
 #include <tessera/ops/cuda/cross_entropy.hpp>
 #include <tessera/ops/cuda/dropout.hpp>
 #include <tessera/ops/cuda/embedding.hpp>
 #include <tessera/ops/cuda/group_norm.hpp>
-#include <tessera/ops/cuda/lstm_cell.hpp>
+#include <tessera/ops/cuda/max_pool2d.hpp>
+#include <tessera/ops/cuda/recurrent.hpp>
 #include <tessera/ops/cuda/rotary.hpp>
 #include <tessera/ops/cuda/sinusoidal.hpp>
 #include <tessera/ops/cuda/upsample.hpp>

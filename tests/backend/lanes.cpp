@@ -4,7 +4,7 @@
 using namespace tessera;
 
 TEST_CASE("lanes: n elements are read and written, and nothing beyond them") {
-  constexpr auto width = tessera::whole<float>::width;
+  constexpr auto width = tessera::whole_lanes<float>::width;
   for (auto n = std::size_t{0}; n <= 3 * width + 1; ++n) {
     auto from = std::vector<float>(n);  // the sanitizer watches its ends
     auto to = std::vector<float>(n + 2, -1.0F);
@@ -21,19 +21,19 @@ TEST_CASE("lanes: n elements are read and written, and nothing beyond them") {
   }
 }
 TEST_CASE("lanes: a gather reads every stride-th element") {
-  constexpr auto width = tessera::whole<double>::width;
+  constexpr auto width = tessera::whole_lanes<double>::width;
   for (auto n = std::size_t{1}; n < width; ++n) {
     auto from = std::vector<double>(3 * (n - 1) + 1);
     for (auto i = std::size_t{0}; i < from.size(); ++i) from[i] = static_cast<double>(i);
-    auto const v = tessera::first<double>{n}.gather(from.data(), 3);
+    auto const v = tessera::first_lanes<double>{n}.gather(from.data(), 3);
     for (auto i = std::size_t{0}; i < n; ++i)
-      CHECK(tessera::whole<double>::at(v, i) == static_cast<double>(3 * i));
+      CHECK(tessera::whole_lanes<double>::at(v, i) == static_cast<double>(3 * i));
   }
 }
 TEST_CASE("lanes: half-precision storage is computed in float") {
   auto const from = std::array{f16{1.5F}, f16{-0.25F}, f16{1024.0F}};
   float to[3];
-  auto const lanes = tessera::first<float>{3};
+  auto const lanes = tessera::first_lanes<float>{3};
   lanes.store(to, lanes.load(from.data()));
   CHECK(to[0] == 1.5F);
   CHECK(to[2] == 1024.0F);

@@ -62,8 +62,8 @@ TEST_CASE("tensor_batches: time first, a target for each example, conditions bes
     CHECK(s.extra.read()(i, 1) == Approx(which + 0.1F));
   }
   auto const lent = source.context(s, plain_context{});
-  CHECK(lent.condition.data() == s.extra.read().data());
-  CHECK(lent.condition.extent_of<0>() == 2);
+  CHECK(lent.value<tag::condition>().data() == s.extra.read().data());
+  CHECK(lent.value<tag::condition>().extent_of<0>() == 2);
 }
 TEST_CASE("tensor_batches: the target's examples along its second axis") {
   auto source =

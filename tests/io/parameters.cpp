@@ -50,6 +50,37 @@ TEST_CASE("parameters: other floating-point types are converted") {
     CHECK(std::equal(to, to + 3, wide));
   }
 }
+namespace {
+auto bytes_of_values(auto const& w) { return std::as_bytes(std::span{w.data(), w.size()}); }
+}  // namespace
+TEST_CASE("parameters: statistics beside them, by PyTorch's names, whose count is whole") {
+  using norm = sequential<linear<3, 4>, batch_norm<4>>;
+  auto p = parameters_of<norm, owned<float>>{};
+  auto s = statistics_of<norm, owned<float>>{};
+  test::fill_parameters(p, 1);
+  test::fill_parameters(s, 5);
+  auto const batches = std::int64_t{42};
+  auto writer = safetensors_writer{};
+  add_parameters(writer, p);
+  writer.add("1.running_mean", dtype::f32, {4}, bytes_of_values(get<1>(s).running_mean));
+  writer.add("1.running_var", dtype::f32, {4}, bytes_of_values(get<1>(s).running_var));
+  writer.add("1.num_batches_tracked", dtype::i64, {}, std::as_bytes(std::span{&batches, 1}));
+  auto const file = safetensors::parse(writer.bytes());
+  auto q = parameters_of<norm, owned<float>>{};
+  auto t = statistics_of<norm, owned<float>>{};
+  load_parameters(file, q, "", false);
+  load_parameters(file, t, "", false);
+  CHECK(test::same_parameters(p, q));
+  CHECK(get<1>(t).num_batches_tracked.values[0] == 42);
+  get<1>(s).num_batches_tracked.values[0] = 42;
+  CHECK(test::same_parameters(s, t));
+  CHECK_THROWS_WITH(load_parameters(file, q), Catch::Contains("which the model has not"));
+
+  auto const folder = test::folder{};
+  save_parameters(folder / "s.safetensors", s);
+  auto u = statistics_of<norm, owned<float>>{};
+  load_parameters(folder / "s.safetensors", u);
+  CHECK(test::same_parameters(s, u));
 TEST_CASE("parameters: a model of doubles takes files of every floating-point type") {
   auto narrow = values{};
   test::fill_parameters(narrow, 1);

@@ -22,6 +22,12 @@ static_assert(stateful<lstm<3, 8>> && streams<lstm<3, 8>> && not row_wise<lstm<3
 static_assert(
     memory_of<sequential<lstm<5, 64>, linear<64, 1>>, tensor<float, shape<5>>, mode::streaming>.total <
     80 * 1024);
+static_assert(parameter_count<lstm<3, 8, lstm_options{.layers = 2, .bidirectional = true}>> ==
+              2 * 32 * (3 + 8 + 2) + 2 * 32 * (16 + 8 + 2));
+static_assert(
+    std::same_as<output_shape<lstm<3, 8, lstm_options{.bidirectional = true}>, shape<9, 3>>,
+                 shape<9, 16>>);
+static_assert(not streams<lstm<3, 8, lstm_options{.bidirectional = true}>>);
 
 // -- values by hand -------------------------------------------------------------------------------
 constexpr auto closed_forget_gate() -> bool {
@@ -72,6 +78,45 @@ TEST_CASE("lstm: a sequence in two parts, and any batch, give the same bits") {
   }
 }
 
+using both = lstm<3, 8, lstm_options{.layers = 2, .bidirectional = true}>;
+TEST_CASE("lstm: both directions of a mirrored sequence change places") {
+  using one = sequential<lstm<3, 8, lstm_options{.bidirectional = true}>>;
+  using X = tensor<float, shape<5, 2, 3>>;
+  auto p = parameters_of<one, owned<float>>{};
+  for_each_parameter(
+      [&](name const&, auto& w) {
+        w = {};
+        test::fill(w, 7, 0.5);
+      },
+      p);
+  auto x = X{};
+  auto mirrored = X{};
+  test::fill(x, 1);
+  for (auto t = std::size_t{0}; t < 5; ++t) assign(mirrored[t], x[4 - t]);
+  auto const run = std::make_unique<inference<one, X>>();
+  auto const other = std::make_unique<inference<one, X>>();
+  auto const y = (*run)(p, x);
+  auto const z = (*other)(p, mirrored);
+  for (auto t = std::size_t{0}; t < 5; ++t)
+    for (auto b = std::size_t{0}; b < 2; ++b)
+      for (auto k = std::size_t{0}; k < 8; ++k) {
+        CHECK(y(t, b, k) == z(4 - t, b, 8 + k));
+        CHECK(y(t, b, 8 + k) == z(4 - t, b, k));
+      }
+}
+TEST_CASE("lstm: a training pass of both directions starts from zero") {
+  using X = tensor<float, shape<4, 2, 3>>;
+  auto const pass = std::make_unique<differentiation<both, X>>();
+  auto const p = std::make_unique<parameters_of<both, owned<float>>>();
+  test::fill_parameters(*p, 1, 0.5);
+  auto x = X{};
+  test::fill(x, 2);
+  *pass = {};
+  pass->forward(*p, x);
+  auto const once = pass->y;
+  CHECK(test::same_bits(once, pass->forward(*p, x)));
+}
+
 template <class B> using batch = tensor<float, shape<6, 7, 3>, B>;
 template <class B> using doubles = tensor<double, shape<4, 3, 3>, B>;
 TEST_CASE("lstm: vectors have the bits of the reference") {
@@ -79,6 +124,7 @@ TEST_CASE("lstm: vectors have the bits of the reference") {
   test::equals_reference<batch, projected>();
   test::equals_reference<batch, sequential<lstm<3, 8, lstm_options{.bias = false}>>>();
   test::equals_reference<doubles, stacked>();
+  test::equals_reference<batch, both>();
 }
 TEST_CASE("lstm: gradient check") {
   test::passes_gradient_check<sequential<lstm<3, 4>>, tensor<double, shape<5, 2, 3>>>();
@@ -87,6 +133,9 @@ TEST_CASE("lstm: gradient check") {
   test::passes_gradient_check<
       sequential<lstm<2, 4, lstm_options{.layers = 2, .bias = false, .projection = 3}>>,
       tensor<double, shape<4, 2, 2>>>();
+  test::passes_gradient_check<
+      lstm<3, 4, lstm_options{.layers = 2, .dropout = 0.5, .projection = 2, .bidirectional = true}>,
+      tensor<double, shape<at_most(5), at_most(4), 3>>>(1, 0.7, 4, 3);
 }
 TEST_CASE("lstm: a second derivative of one forward pass is refused") {
   using X = tensor<float, shape<2, 1, 3>>;
@@ -109,6 +158,11 @@ TEST_CASE("lstm: agrees with torch") {
                           tensor<float, shape<4, 2, 3>>>(g, "no_bias.");
   test::agrees_with_torch<sequential<lstm<3, 8, lstm_options{.layers = 2, .projection = 5}>>,
                           tensor<float, shape<4, 2, 3>>>(g, "projection.");
+  test::agrees_with_torch<sequential<both>, tensor<float, shape<4, 2, 3>>>(g, "both.");
+  test::agrees_with_torch<
+      sequential<lstm<
+          3, 8, lstm_options{.layers = 2, .bias = false, .projection = 5, .bidirectional = true}>>,
+      tensor<float, shape<4, 2, 3>>>(g, "both_projected.");
 }
 TEST_CASE("lstm: takes and leaves torch's state") {
   using model = sequential<lstm<2, 4>>;
@@ -125,4 +179,38 @@ TEST_CASE("lstm: takes and leaves torch's state") {
   CHECK(test::distance(run->resume(p, x), g["state.y"]) <= 1e-6);
   CHECK(test::distance(state.h, g["state.h_n"]) <= 1e-6);
   CHECK(test::distance(state.c, g["state.c_n"]) <= 1e-6);
+}
+TEST_CASE("lstm: takes and leaves the state of layers and directions as torch does") {
+  using stack = lstm<2, 4, lstm_options{.layers = 2, .bidirectional = true}>;
+  using X = tensor<float, shape<3, 2, 2>>;
+  auto const g = test::golden("lstm");
+  auto p = parameters_of<sequential<stack>, owned<float>>{};
+  auto x = X{};
+  test::load(p, g, "both_state.");
+  test::load(x, g["both_state.x"]);
+  auto const run = std::make_unique<inference<stack, X>>();
+  auto const each = [&](auto const& f) {
+    auto at = std::ptrdiff_t{0};
+    auto const one = [&]<std::size_t Level, std::size_t Direction>() {
+      f(stack::layer_state<Level, Direction>(run->state), at);
+      at += 2 * 4;
+    };
+    one.template operator()<0, 0>();
+    one.template operator()<0, 1>();
+    one.template operator()<1, 0>();
+    one.template operator()<1, 1>();
+  };
+  auto const part = [&](char const* array, std::ptrdiff_t at) {
+    auto const& whole = g[array];
+    return std::vector<double>(whole.begin() + at, whole.begin() + at + 2 * 4);
+  };
+  each([&](auto& state, std::ptrdiff_t at) {
+    test::load(state.h, part("both_state.h", at));
+    test::load(state.c, part("both_state.c", at));
+  });
+  CHECK(test::distance(run->resume(get<0>(p), x), g["both_state.y"]) <= 1e-6);
+  each([&](auto& state, std::ptrdiff_t at) {
+    CHECK(test::distance(state.h, part("both_state.h_n", at)) <= 1e-6);
+    CHECK(test::distance(state.c, part("both_state.c_n", at)) <= 1e-6);
+  });
 }

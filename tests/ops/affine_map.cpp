@@ -33,16 +33,18 @@ template <class T, std::size_t In, std::size_t Out> void against_reference(bool 
 
     auto dx = tensor<T, S>{};
     auto dx_want = dx;
-    kernel<detail::affine_map_input_fn, simd>::run(*weight, as_const(want.sized(n)), dx.sized(n));
-    kernel<detail::affine_map_input_fn, reference>::run(*weight, as_const(want.sized(n)),
-                                                        dx_want.sized(n));
+    auto const on_reference = []<class U, class Q, class B>(view<U, Q, B> v) {
+      return view<U, Q, reference>{v.data(), v.actual};
+    };
+    affine_map_input(*weight, as_const(want.sized(n)), dx.sized(n));
+    affine_map_input(*weight, on_reference(as_const(want.sized(n))),
+                     on_reference(dx_want.sized(n)));
     CHECK(std::memcmp(dx.values, dx_want.values, sizeof dx.values) == 0);
     auto added = x;
     auto added_want = x;
-    kernel<detail::affine_map_input_fn, simd>::run(*weight, as_const(want.sized(n)), added.sized(n),
-                                                   true);
-    kernel<detail::affine_map_input_fn, reference>::run(*weight, as_const(want.sized(n)),
-                                                        added_want.sized(n), true);
+    affine_map_input(*weight, as_const(want.sized(n)), added.sized(n), true);
+    affine_map_input(*weight, on_reference(as_const(want.sized(n))),
+                     on_reference(added_want.sized(n)), true);
     assign(x.sized(n), x.sized(n) + dx.sized(n));
     CHECK(std::memcmp(added.values, x.values, sizeof x.values) == 0);
     CHECK(std::memcmp(added_want.values, x.values, sizeof x.values) == 0);
@@ -51,10 +53,9 @@ template <class T, std::size_t In, std::size_t Out> void against_reference(bool 
     auto const dw_want = std::make_unique<tensor<T, shape<Out, In>>>(*weight);
     auto db = bias;
     auto db_want = bias;
-    kernel<detail::affine_map_parameters_fn, simd>::run(at, as_const(want.sized(n)), dw->data(),
-                                                        db.data());
-    kernel<detail::affine_map_parameters_fn, reference>::run(at, as_const(want.sized(n)),
-                                                             dw_want->data(), db_want.data());
+    affine_map_parameters(at, as_const(want.sized(n)), dw->data(), db.data());
+    affine_map_parameters(on_reference(at), on_reference(as_const(want.sized(n))), dw_want->data(),
+                          db_want.data());
     CHECK(std::memcmp(dw->values, dw_want->values, sizeof dw->values) == 0);
     CHECK(std::memcmp(db.values, db_want.values, sizeof db.values) == 0);
   }

@@ -64,8 +64,11 @@ TEMPLATE_TEST_CASE("conv1d: the bits of the reference, for random geometries", "
 
 TEST_CASE("conv1d: what it remembers is the end of what it saw, on every backend") {
   for (auto const time : {std::size_t{1}, std::size_t{3}, std::size_t{4}, std::size_t{9}}) {
-    auto const g =
-        detail::conv1d_geometry{.time = time, .rows = 2, .in = 3, .kernel = 5, .before = 4};
+    auto g = detail::conv1d_geometry{};
+    g.time = time;
+    g.rows = 2;
+    g.in = 3;
+    g.before = 4;
     auto const sample = g.rows * g.in;
     auto all = std::vector<float>((g.before + time) * sample);
     for (auto i = std::size_t{0}; i < all.size(); ++i) all[i] = static_cast<float>(i);

@@ -4,7 +4,8 @@
 
 using namespace tessera;
 
-TEST_CASE("product: the bits of a plain loop, for sizes around the tile and either layout") {
+TEST_CASE(
+    "product: the bits of a plain loop on every backend, around the tile and in either layout") {
   auto r = torch_generator(1);
   for (auto const rows : {1, 31, 33})
     for (auto const columns : {1, 32, 65})
@@ -24,6 +25,7 @@ TEST_CASE("product: the bits of a plain loop, for sizes around the tile and eith
             auto const b = numbers(k * m);
             auto const bias = numbers(m);
             auto y = numbers(n * m);
+            auto const start = y;
             auto want = y;
             auto const a_row = turned ? 1 : k;
             auto const a_column = turned ? n : 1;
@@ -49,5 +51,22 @@ TEST_CASE("product: the bits of a plain loop, for sizes around the tile and eith
                                                     bias.data()});
             INFO(rows << " by " << columns << " by " << depth << (turned ? ", turned" : ""));
             CHECK(y == want);
+            if (from == device::start::bias) continue;
+            auto const on = [&]<class Backend>(Backend) {
+              auto c = start;
+              detail::multiply<Backend>(
+                  detail::matrix_product<float>{.rows = n,
+                                                .columns = m,
+                                                .depth = k,
+                                                .a = {a.data(), a_row, a_column},
+                                                .b = {b.data(), b_row, b_column},
+                                                .c = c.data(),
+                                                .c_row = m,
+                                                .adds = from == device::start::y});
+              return c;
+            };
+            CHECK(on(reference{}) == want);
+            CHECK(on(simd{}) == want);
+            CHECK(on(cuda{}) == want);
           }
 }

@@ -77,8 +77,8 @@ struct tessera::kernel<tessera::operation::conv2d, fixed_point>
 };
 
 template <>
-struct tessera::kernel<tessera::operation::lstm_step, fixed_point>
-    : tessera::kernel<tessera::operation::lstm_step, tessera::reference> {
+struct tessera::kernel<tessera::operation::recurrent_step<tessera::lstm_cell>, fixed_point>
+    : tessera::kernel<tessera::operation::recurrent_step<tessera::lstm_cell>, tessera::reference> {
   static void run(auto const& p, auto x, auto h, auto c_before, auto gates, auto c, auto y, auto&) {
     constexpr auto in = tessera::last_of<tessera::shape_of<decltype(x)>>;
     constexpr auto out = tessera::last_of<tessera::shape_of<decltype(h)>>;

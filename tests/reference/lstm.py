@@ -19,4 +19,15 @@ for n, p in m.named_parameters():
     g.tensor("state.0." + n, p)
 for n, t in dict(x=x, h=h, c=c, y=y, h_n=h_n, c_n=c_n).items():
     g.tensor("state." + n, t)
+# Both directions, behind what was drawn before them.
+both = dict(num_layers=2, bidirectional=True)
+record(g, "both.", torch.nn.LSTM(3, 8, **both), torch.randn(4, 2, 3), first)
+record(g, "both_projected.", torch.nn.LSTM(3, 8, proj_size=5, bias=False, **both), torch.randn(4, 2, 3), first)
+m = torch.nn.LSTM(2, 4, **both)
+x, h, c = torch.randn(3, 2, 2), torch.randn(4, 2, 4), torch.randn(4, 2, 4)
+y, (h_n, c_n) = m(x, (h, c))
+for n, p in m.named_parameters():
+    g.tensor("both_state.0." + n, p)
+for n, t in dict(x=x, h=h, c=c, y=y, h_n=h_n, c_n=c_n).items():
+    g.tensor("both_state." + n, t)
 g.write()

@@ -20,12 +20,13 @@ static_assert(std::is_trivially_copyable_v<row_sum>, "a tree is a value");
 static_assert(sizeof(flat_sum) <= 4 * sizeof(void*), "operands by address");
 
 constexpr auto overlap() -> bool {
-  return written{nullptr, nullptr}.overlaps(nullptr, nullptr);  // unknown in a constant expression
+  return written_memory{nullptr, nullptr}.overlaps(nullptr,
+                                                   nullptr);  // unknown in a constant expression
 }
 static_assert(overlap());
 TEST_CASE("node: what is written, and what overlaps it") {
   float memory[10];
-  auto const w = written{memory + 2, memory + 5};
+  auto const w = written_memory{memory + 2, memory + 5};
   CHECK(w.overlaps(memory, memory + 3));
   CHECK(w.overlaps(memory + 4, memory + 9));
   CHECK_FALSE(w.overlaps(memory, memory + 2));

@@ -51,12 +51,17 @@ TEST_CASE("operations: slopes are derivatives") {
     SLOPES(logarithm_plus_one, x * x);
     SLOPES(power, x * x, 1.3);
   }
-  CHECK(op::choose::slope<1>(1.0, true, 1.0, 2.0) == 1);
-  CHECK(op::choose::slope<2>(1.0, true, 1.0, 2.0) == 0);
+  CHECK(op::where::slope<1>(1.0, true, 1.0, 2.0) == 1);
+  CHECK(op::where::slope<2>(1.0, true, 1.0, 2.0) == 0);
 }
 TEST_CASE("operations: at a kink the slope is torch's") {
-  CHECK(op::absolute::slope<0>(0.0, 0.0) == 0);
-  CHECK(op::rectifier::slope<0>(0.0, 0.0) == 0);
-  CHECK(op::maximum::slope<0>(1.0, 1.0, 1.0) == 0.5);
-  CHECK(op::clamped::slope<0>(1.0, 1.0, -1.0, 1.0) == 1);
+  CHECK(op::abs::slope<0>(0.0, 0.0) == 0);
+  CHECK(op::relu::slope<0>(0.0, 0.0) == 0);
+  CHECK(op::max::slope<0>(1.0, 1.0, 1.0) == 0.5);
+  CHECK(op::clamp::slope<0>(1.0, 1.0, -1.0, 1.0) == 1);
+}
+TEST_CASE("operation: above 20 softplus is its argument, and its slope 1, as torch") {
+  CHECK(op::softplus::value(20.5) == 20.5);
+  CHECK(op::softplus::slope<0>(20.5, 20.5) == 1);
+  CHECK(op::softplus::slope<0>(19.5, 19.5) == lane::sigmoid(19.5));
 }

@@ -63,3 +63,10 @@ TEST_CASE("slicing: a part of nothing is nothing") {
   CHECK(chunk<1, 3>(none).data() == nullptr);
   CHECK(transpose(none).data() == nullptr);
 }
+TEST_CASE("slicing: a number is broadcast to any shape") {
+  auto const x = tensor<float, shape<4>>{{1, 2, 3, 4}};
+  auto const y = evaluate(broadcast_to<shape<2, 3>>(sum(x)) + 0.0F);
+  for (auto v : y) CHECK(v == 10);
+  auto const one_number = tensor<float, shape<>>{{7}};
+  CHECK(evaluate(broadcast_to<shape<2>>(one_number) * 2.0F)(1) == 14);
+}

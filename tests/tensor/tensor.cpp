@@ -67,3 +67,24 @@ TEST_CASE("tensor: an uninitialized one is not written, a braced one is zero") {
   *x = {};
   for (auto const value : x->values) CHECK(value == 0);
 }
+TEST_CASE("tensor: an extent above its bound breaks the contract") {
+  auto x = tensor<float, shape<at_most(4), 3>>{};
+  auto const& fixed = x;
+  CHECK(x.sized(4).size() == 12);
+  CHECK(x.sized(0).size() == 0);
+  CHECK_THROWS_AS(x.sized(5), std::invalid_argument);
+  CHECK_THROWS_AS(fixed.sized(9), std::invalid_argument);
+  CHECK_THROWS_AS(x.sized(-1), std::invalid_argument);
+  using V = view<float, shape<at_most(4), 3>>;
+  CHECK_THROWS_AS(V(x.values, {{{16}}}), std::invalid_argument);
+  auto larger = tensor<float, shape<at_most(8), 3>>{};
+  CHECK_THROWS_AS(x.sized_like(larger.sized(6)), std::invalid_argument);
+  CHECK_THROWS_AS(at_most(static_cast<extent>(fixed.sized(3).size()) - 10), std::invalid_argument);
+}
+TEST_CASE("tensor: an element of a temporary is a number, and expressions keep temporaries") {
+  auto const make = [] { return tensor<float, shape<2, 2>>{{1, 2, 3, 4}}; };
+  static_assert(std::same_as<decltype(make()(1, 0)), float>);
+  CHECK(make()(1, 0) == 3);
+  auto const e = make() * make();
+  CHECK(evaluate(e)(1, 1) == 16);
+}

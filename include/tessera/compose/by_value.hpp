@@ -20,7 +20,6 @@ template <class Model, class X>
   using kept_type = kept_of<L, in, Call>;
   using scratch_type = scratch_of<L, in, Call>;
   using statistics_type = statistics_of<L, storage_of<in>>;
-  using observed_type = observed_of<L, storage_of<in>>;
   constexpr auto bytes =
       sizeof(output) + bytes_of<state_type> + bytes_of<kept_type> + bytes_of<scratch_type>;
   static_assert(error::holds<bytes <= stack_limit, std::integral_constant<std::size_t, bytes>>,
@@ -32,7 +31,7 @@ template <class Model, class X>
   auto kept = kept_type{};
   auto scratch = scratch_type{};
   auto const statistics = statistics_type{};
-  auto observed = observed_type{};
+  auto observed = nothing{};
   L::forward(p, as_const(x), view_of<output>(y),
              loan<L, in, Call, scratch_type, context<plain_context>>{
                  state, kept, scratch, statistics, observed, {}});

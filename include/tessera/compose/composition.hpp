@@ -101,6 +101,11 @@ template <class Self, class P, class M> struct children {
               .data(),
           actual};
   }
+  /// What is no tensor and lives between the children: memory of the composition itself.
+  template <std::size_t K> [[nodiscard]] constexpr auto memory() const -> auto& {
+    using V = typename layout::template value<K>;
+    return detail::placed<layout::values_at + K, V, Call::purpose>(m.work, layout::forward_plan);
+  }
   template <std::size_t I> constexpr void forward(auto x, auto y) const {
     forward<I>(x, y, context<I>());
   }
@@ -145,7 +150,7 @@ template <class Self, class P, class M> struct children {
         kept,
         work,
         detail::part_as<I, statistics_of<child<I>, storage> const>(m.statistics),
-        detail::part_as<I, observed_of<child<I>, storage>>(m.observed),
+        detail::part_as<I, observed_by<child<I>, in, C>>(m.observed),
         given};
   }
 };

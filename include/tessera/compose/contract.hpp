@@ -143,6 +143,9 @@ template <class L, class Storage>
 using statistics_of = typename decltype(detail::statistics_in<L, Storage>())::type;
 template <class L, class Storage>
 using observed_of = typename decltype(detail::observed_in<L, Storage>())::type;
+/// What a call leaves there: nothing where it does not learn.
+template <class L, class X, class Call>
+using observed_by = std::conditional_t<Call::learns, observed_of<L, storage_of<X>>, nothing>;
 
 namespace detail {
 
@@ -195,7 +198,7 @@ template <class L, class X, class Call, class Work, class Context> struct loan {
   kept_of<L, X, Call>& kept;
   Work& work;
   statistics_of<L, storage_of<X>> const& statistics;
-  observed_of<L, storage_of<X>>& observed;
+  observed_by<L, X, Call>& observed;
   [[no_unique_address]] Context context;
 
   /// The input of that tag, and where its slope is added to.
@@ -252,11 +255,11 @@ template <class L> constexpr void initialize_layer(auto& p, auto& generator) {
   initialize_layer<L>(p, empty_object<nothing>, generator);
 }
 /// Joins what two chunks observed; takes up what a batch did.
-template <class L> constexpr void fold_observed(auto& to, auto const& from) {
-  if constexpr (about_of<L>.statistics) L::fold(to, from);
+template <class L, class O> constexpr void fold_observed(O& to, O const& from) {
+  if constexpr (about_of<L>.statistics && not std::is_empty_v<O>) L::fold(to, from);
 }
-template <class L> constexpr void absorb_observed(auto& statistics, auto const& observed) {
-  if constexpr (about_of<L>.statistics) L::absorb(statistics, observed);
+template <class L, class O> constexpr void absorb_observed(auto& statistics, O const& observed) {
+  if constexpr (about_of<L>.statistics && not std::is_empty_v<O>) L::absorb(statistics, observed);
 }
 
 }  // namespace tessera

@@ -28,7 +28,6 @@ template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
       if constexpr (not std::is_empty_v<statistics_of<inner, Storage>>) f(name{}, p.moving...);
     }
   };
-  template <class Storage> struct observed {};
 
   static constexpr void forward(auto const&, auto x, auto y, auto m) {
     inner::forward(m.statistics.fixed, x, y, lend(m));
@@ -44,8 +43,6 @@ template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
   static constexpr void initialize(auto&, auto& s, auto& generator) {
     initialize_layer<inner>(s.fixed, s.moving, generator);
   }
-  static constexpr void fold(auto&, auto const&) {}
-  static constexpr void absorb(auto&, auto const&) {}
 
  private:
   template <class M> [[nodiscard]] static constexpr auto lend(M m) {
@@ -56,7 +53,7 @@ template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
         m.kept,
         m.work,
         m.statistics.moving,
-        empty_object<observed_of<inner, storage_of<X>>>,
+        empty_object<observed_by<inner, X, typename M::call_type>>,
         m.context};
   }
 };

@@ -108,29 +108,17 @@ template <class Model, class X, class... Inputs> struct inference {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
       auto const given = c.template as<call_type>();
-      model::forward(p, from, to,
-                     loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
-                         detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
-                         detail::stored_as<scratch_type>(scratch), statistics,
-                         empty_object<observed_of<model, storage>>, given});
+      model::forward(
+          p, from, to,
+          loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
+              detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
+              detail::stored_as<scratch_type>(scratch), statistics, empty_object<nothing>, given});
       return to;
     } else {
       return {};
     }
   }
 };
-
-namespace detail {
-template <class Model, class X, class Context> struct inference_in;
-template <class Model, class X, class Stream, class... Inputs>
-struct inference_in<Model, X, context<Stream, Inputs...>> {
-  using type = inference<Model, X, Inputs...>;
-};
-}  // namespace detail
-
-/// The object for calls with such a context.
-template <class Model, class X, class Context>
-using inference_for = typename detail::inference_in<Model, X, context_of<Context>>::type;
 
 /// Sample by sample; reset is `clear(state)`. X is the type of one sample.
 ///
@@ -191,8 +179,7 @@ template <class Model, class X, class... Inputs> struct streaming {
           p, from, to,
           loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
               detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
-              detail::stored_as<scratch_type>(scratch), statistics,
-              empty_object<observed_of<model, storage>>, given});
+              detail::stored_as<scratch_type>(scratch), statistics, empty_object<nothing>, given});
       return to;
     } else {
       return {};
@@ -320,5 +307,25 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
 };
 template <class Model, class X, class... Inputs>
 using differentiation = differentiation_into<Model, X, void, Inputs...>;
+
+namespace detail {
+template <class Model, class X, class Context> struct inference_in;
+template <class Model, class X, class Stream, class... Inputs>
+struct inference_in<Model, X, context<Stream, Inputs...>> {
+  using type = inference<Model, X, Inputs...>;
+};
+template <class Model, class X, class Context> struct differentiation_in;
+template <class Model, class X, class Stream, class... Inputs>
+struct differentiation_in<Model, X, context<Stream, Inputs...>> {
+  using type = differentiation_into<Model, X, void, Inputs...>;
+};
+}  // namespace detail
+
+/// The objects for calls with such a context.
+template <class Model, class X, class Context>
+using inference_for = typename detail::inference_in<Model, X, context_of<Context>>::type;
+template <class Model, class X, class Context>
+using differentiation_for =
+    typename detail::differentiation_in<Model, X, context_of<Context>>::type;
 
 }  // namespace tessera

@@ -41,7 +41,7 @@ template <class Layer> struct recompute : as_layer<Layer> {
     output_of<inner, X> y;
     [[no_unique_address]] state_of<inner, X, Call> state;
     [[no_unique_address]] kept_of<inner, X, Call> kept;
-    [[no_unique_address]] observed_of<inner, storage_of<X>> unseen;
+    [[no_unique_address]] observed_by<inner, X, Call> unseen;
     [[no_unique_address]] arena<std::max(bytes_of<forward_work>, bytes_of<backward_work>)> work;
   };
 

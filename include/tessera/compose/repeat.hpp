@@ -157,7 +157,7 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
         kept,
         m.work.layer,
         one_of<statistics_of<inner, storage> const>(m.statistics, i),
-        one_of<observed_of<inner, storage>>(m.observed, i),
+        one_of<observed_by<inner, X, Call>>(m.observed, i),
         context};
   }
 };

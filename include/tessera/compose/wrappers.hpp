@@ -10,6 +10,7 @@ namespace tessera {
 /// their running statistics and observe nothing. Slopes go through it.
 template <class Layer> struct evaluated : wrapper<evaluated<Layer>, Layer> {
   template <class X, class Call, std::size_t I> using call_inside = typename Call::evaluated;
+  template <class Storage> struct observed {};
 };
 
 /// A part that starts from zero at every call: its state is not carried.

@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The macros of the library: all of them, ten at most.
+/// The macros of the library: all of them, ten at most; and what it asks of floating-point
+/// arithmetic.
+///
+/// Results are what is written: every operation is rounded once, in the order in which it stands.
+/// A build that may reorder sums or assume that nothing is infinite would make exp(1) = 4, and does
+/// not compile. Clang is told here to keep products, sums and their order as they are, for the rest
+/// of the file that includes the library; its -funsafe-math-optimizations cannot be seen and
+/// changes last bits. g++ has no such pragma: without -ffp-contract=off, which the CMake target
+/// gives, its results are as good, but their last bits depend on the optimizer.
+///
+/// Errors  -ffast-math and its parts: tests/core/CMakeLists.txt
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "tessera: -ffast-math, -Ofast and their parts change results without a word; compile without"
+#endif
+#if defined(__clang__)
+#pragma float_control(precise, on)
+#pragma clang fp contract(off) reassociate(off)
+#endif
 
 /// For small functions inside kernels, where a call that is not inlined costs a factor.
 #define TESSERA_INLINE __attribute__((always_inline))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/compose/condition.hpp>
+#include <tessera/compose/call.hpp>
 #include <tessera/data/shuffle.hpp>
 #include <tessera/data/slot.hpp>
 

@@ -23,7 +23,7 @@ struct part {
 
 namespace detail {
 
-inline void check_order(part const& p, char const* who) {
+inline void check_order(tessera::part const& p, char const* who) {
   if (p.begin > p.end)
     throw std::invalid_argument(std::string{who} + ": a part begins at sample " +
                                 std::to_string(p.begin) + " and ends at " + std::to_string(p.end));

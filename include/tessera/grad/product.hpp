@@ -12,17 +12,33 @@ constexpr void pull_operation(matrix_product, auto const&, auto const& slope,
                               grad::operands<A, B> const& of,
                               grad::operands<PlaceA, PlaceB> const& places) {
   using T = scalar_of<decltype(slope)>;
-  using kernel_type = kernel<tessera::detail::matmul_fn, backend_of<decltype(slope)>>;
+  using tessera::detail::multiply;
   auto const& a = of.template get<0>();
   auto const& b = of.template get<1>();
   auto const each = [&](auto&& f) { matrix_product::for_each_matrix<A, B>(f); };
   if (auto* const da = grad::place_memory<T>(places.template get<0>()))
     each([&](auto rows, auto columns, auto depth, auto x, auto w, auto y) {
-      kernel_type::left(rows, columns, depth, slope.data() + y, b.data() + w, da + x);
+      multiply<backend_of<decltype(slope)>>(
+          tessera::detail::matrix_product<T>{.rows = rows,
+                                             .columns = depth,
+                                             .depth = columns,
+                                             .a = {slope.data() + y, columns, 1},
+                                             .b = {b.data() + w, 1, columns},
+                                             .c = da + x,
+                                             .c_row = depth,
+                                             .adds = true});
     });
   if (auto* const db = grad::place_memory<T>(places.template get<1>()))
     each([&](auto rows, auto columns, auto depth, auto x, auto w, auto y) {
-      kernel_type::right(rows, columns, depth, a.data() + x, slope.data() + y, db + w);
+      multiply<backend_of<decltype(slope)>>(
+          tessera::detail::matrix_product<T>{.rows = depth,
+                                             .columns = columns,
+                                             .depth = rows,
+                                             .a = {a.data() + x, 1, depth},
+                                             .b = {slope.data() + y, columns, 1},
+                                             .c = db + w,
+                                             .c_row = columns,
+                                             .adds = true});
     });
 }
 

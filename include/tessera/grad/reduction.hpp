@@ -37,15 +37,15 @@ template <> struct kernel<detail::pull_extremum_fn, reference> {
             auto const row = e.row(index);
             auto const best = node::detail::operand_row<S>(value, index);
             for (auto i = first; i < last; ++i)
-              if (row.get(one{}, i) == best.get(one{}, i)) f(row, i);
+              if (row.get(one_lane{}, i) == best.get(one_lane{}, i)) f(row, i);
           });
         };
         auto count = T{0};
         visit([&](auto const&, std::size_t) { count += 1; });
         visit([&](auto const& row, std::size_t i) {
           auto place = grad::place_of(node::detail::operand_row<S>(to, index));
-          auto const d = node::detail::operand_row<S>(slope, index).get(one{}, i) / count;
-          grad::pull(row, place, one{}, i, grad::trace(row, one{}, i), d);
+          auto const d = node::detail::operand_row<S>(slope, index).get(one_lane{}, i) / count;
+          grad::pull(row, place, one_lane{}, i, grad::trace(row, one_lane{}, i), d);
           grad::flush(row, place);
         });
       }

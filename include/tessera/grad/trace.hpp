@@ -18,7 +18,7 @@ namespace tessera::grad::inline TESSERA_TARGET {
 /// The values along one path of a fused group: an operation's and, below it, its operands'.
 template <class V, class... Operands> struct traced_value {
   V value;
-  hana::basic_tuple<Operands...> operands;
+  node::items<Operands...> operands;
 };
 
 // -- trace: the value of a row at i, with what led to it ------------------------------------------
@@ -32,10 +32,10 @@ template <class L, class F, class... Rows>
 [[nodiscard]] TESSERA_INLINE constexpr auto trace(node::map_row<F, Rows...> const& row, L lanes,
                                                   std::size_t i) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) TESSERA_INLINE {
-    auto const operands = hana::make_basic_tuple(trace(hana::at_c<I>(row.rows), lanes, i)...);
-    auto const value = F::value(hana::at_c<I>(operands).value...);
+    auto const operands = node::make_items(trace(node::item<I>(row.rows), lanes, i)...);
+    auto const value = F::value(node::item<I>(operands).value...);
     return traced_value<std::remove_const_t<decltype(value)>,
-                        std::remove_cvref_t<decltype(hana::at_c<I>(operands))>...>{value, operands};
+                        std::remove_cvref_t<decltype(node::item<I>(operands))>...>{value, operands};
   }(std::index_sequence_for<Rows...>{});
 }
 
@@ -47,7 +47,7 @@ template <class Place, class T> struct summed_place {
   T sum{};
 };
 template <class F, class... Places> struct map_place {
-  hana::basic_tuple<Places...> places;
+  node::items<Places...> places;
 };
 
 template <class F, class... Rows>
@@ -61,9 +61,8 @@ template <class Row, class T>
 template <class F, class... Rows>
 [[nodiscard]] constexpr auto place_of(node::map_row<F, Rows...> const& row) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return map_place<F, std::remove_cvref_t<decltype(place_of(hana::at_c<I>(row.rows)))>...>{
-        hana::basic_tuple<std::remove_cvref_t<decltype(place_of(hana::at_c<I>(row.rows)))>...>{
-            place_of(hana::at_c<I>(row.rows))...}};
+    return map_place<F, std::remove_cvref_t<decltype(place_of(node::item<I>(row.rows)))>...>{
+        node::make_items(place_of(node::item<I>(row.rows))...)};
   }(std::index_sequence_for<Rows...>{});
 }
 
@@ -91,7 +90,7 @@ TESSERA_INLINE constexpr void pull(auto const&, node::strided_row<T>& place, L l
   for (auto k = std::size_t{0}; k < lanes.count(); ++k) {
     auto* const at = const_cast<std::remove_const_t<T>*>(
         place.data + static_cast<std::ptrdiff_t>(i + k) * place.stride);
-    one::store(at, one::load(at) + lanes.at(d, k));
+    one_lane::store(at, one_lane::load(at) + lanes.at(d, k));
   }
 }
 template <class T, class L, class V>
@@ -110,10 +109,10 @@ TESSERA_INLINE constexpr void pull_operand(node::map_row<F, Rows...> const& row,
   // An integer or a truth has no slope.
   if constexpr (op::has_slope<F, J> &&
                 std::is_floating_point_v<
-                    std::remove_cvref_t<decltype(hana::at_c<J>(traced.operands).value)>>)
-    pull(hana::at_c<J>(row.rows), hana::at_c<J>(place.places), lanes, i,
-         hana::at_c<J>(traced.operands),
-         d * F::template slope<J>(traced.value, hana::at_c<I>(traced.operands).value...));
+                    std::remove_cvref_t<decltype(node::item<J>(traced.operands).value)>>)
+    pull(node::item<J>(row.rows), node::item<J>(place.places), lanes, i,
+         node::item<J>(traced.operands),
+         d * F::template slope<J>(traced.value, node::item<I>(traced.operands).value...));
 }
 template <class F, class... Rows, class... Places, class L, class V>
 TESSERA_INLINE constexpr void pull(node::map_row<F, Rows...> const& row,
@@ -131,14 +130,14 @@ template <class F, class... Rows, class... Places>
 constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places...>& place);
 template <class Row, class T, class Place>
 constexpr void flush(node::repeated_row<Row, T> const& row, summed_place<Place, T>& place) {
-  pull(row.row, place.place, one{}, 0, trace(row.row, one{}, 0), place.sum);
+  pull(row.row, place.place, one_lane{}, 0, trace(row.row, one_lane{}, 0), place.sum);
   flush(row.row, place.place);
   place.sum = T{};
 }
 template <class F, class... Rows, class... Places>
 constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places...>& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (flush(hana::at_c<I>(row.rows), hana::at_c<I>(place.places)), ...);
+    (flush(node::item<I>(row.rows), node::item<I>(place.places)), ...);
   }(std::index_sequence_for<Rows...>{});
 }
 
@@ -173,7 +172,7 @@ template <> struct kernel<detail::pull_fn, reference> {
   static constexpr void row(std::size_t n, auto const& e, auto const& to, auto const& d) {
     auto place = grad::place_of(to);
     for (auto i = std::size_t{0}; i < n; ++i)
-      grad::pull(e, place, one{}, i, grad::trace(e, one{}, i), d.get(one{}, i));
+      grad::pull(e, place, one_lane{}, i, grad::trace(e, one_lane{}, i), d.get(one_lane{}, i));
     grad::flush(e, place);
   }
 };
@@ -190,10 +189,10 @@ constexpr void pull_elements(E const& e, Place const& to, D const& d) {
 
 /// The operands of an operation, by reference.
 template <class... A> struct operands {
-  hana::basic_tuple<A const*...> at;
-  constexpr explicit operands(A const&... a) : at{&a...} {}
+  node::items<A const*...> at;
+  constexpr explicit operands(A const&... a) : at{node::make_items(&a...)} {}
   template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
-    return *hana::at_c<I>(at);
+    return *node::item<I>(at);
   }
 };
 

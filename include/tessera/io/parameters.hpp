@@ -35,9 +35,12 @@ void convert_numbers(std::span<std::byte const> bytes, T* to, std::size_t n) {
       to[i] = static_cast<T>(static_cast<float>(value));  // f16 and bf16 know no other way
   }
 }
-template <class T> [[nodiscard]] auto converts_to(dtype from) -> bool {
+/// A single whole number is a count, as torch's num_batches_tracked.
+template <class T> [[nodiscard]] auto converts_to(tensor_entry const& entry) -> bool {
+  auto const from = entry.type;
   if constexpr (std::floating_point<T>)
-    return from == dtype::f32 || from == dtype::f64 || from == dtype::f16 || from == dtype::bf16;
+    return from == dtype::f32 || from == dtype::f64 || from == dtype::f16 || from == dtype::bf16 ||
+           (from == dtype::i64 && entry.shape.empty());
   else
     return from == dtype_of<T>();
 }
@@ -51,6 +54,7 @@ template <class T> void read_numbers(tensor_entry const& entry, T* to, std::size
     if (entry.type == dtype::f64) convert_numbers<double>(entry.bytes, to, n);
     if (entry.type == dtype::f16) convert_numbers<f16>(entry.bytes, to, n);
     if (entry.type == dtype::bf16) convert_numbers<bf16>(entry.bytes, to, n);
+    if (entry.type == dtype::i64) convert_numbers<std::int64_t>(entry.bytes, to, n);
   }
 }
 
@@ -75,7 +79,7 @@ void check_parameters(safetensors const& file, P const& p, std::string const& pr
         if (entry.shape != want)
           throw safetensors_error('"' + key + "\": expected shape " + to_string(want) + ", got " +
                                   to_string(entry.shape));
-        if (not detail::converts_to<scalar_of<W>>(entry.type))
+        if (not detail::converts_to<scalar_of<W>>(entry))
           throw safetensors_error('"' + key + "\": expected dtype " +
                                   std::string{name_of(dtype_of<scalar_of<W>>())} + ", got " +
                                   std::string{name_of(entry.type)});
@@ -87,7 +91,7 @@ void check_parameters(safetensors const& file, P const& p, std::string const& pr
 }
 
 /// Parameters out of a file: all of them, or none where one does not fit. Floating-point numbers of
-/// another type are converted.
+/// another type are converted, and counts that files hold as whole numbers.
 ///
 /// Errors  safetensors_error, see check_parameters
 template <class P>

@@ -9,8 +9,8 @@ namespace tessera {
 
 /// A learnt vector for each of Count things.
 ///
-/// Shapes  x (...), whole numbers 0 .. Count - 1 in the scalar type of the model -> y (..., Width);
-///         parameters: weight (Count, Width)
+/// Shapes  x (...), numbers 0 .. Count - 1, of whole numbers or in the scalar type of the model ->
+///         y (..., Width); parameters: weight (Count, Width)
 /// Cost    a copy forward, an addition backward; dx is zero
 /// Errors  an x that names none of them breaks the contract
 /// Source  torch.nn.Embedding; reference values: tests/reference/embedding.py
@@ -26,8 +26,9 @@ template <std::size_t Count, std::size_t Width> struct embedding {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto) {
     using T = scalar_of<decltype(x)>;
-    static_assert(Count < (std::size_t{1} << (lane::format<T>::mantissa + 1)),
-                  "embedding: the scalar type does not hold all whole numbers below Count");
+    if constexpr (not std::integral<T>)
+      static_assert(Count < (std::size_t{1} << (lane::format<T>::mantissa + 1)),
+                    "embedding: the scalar type does not hold all whole numbers below Count");
     kernel<detail::embedding_fn, backend_of<decltype(x)>>::forward(x.size(), x.data(), Count, Width,
                                                                    p.weight.data(), y.data());
   }

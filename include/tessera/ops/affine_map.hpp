@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/ops/operations.hpp>
+#include <tessera/ops/product.hpp>
 #include <tessera/ops/reference/affine_map.hpp>
 
 #if TESSERA_SIMD
@@ -27,14 +28,38 @@ struct affine_map_fn {
 };
 
 struct affine_map_input_fn {
-  constexpr void operator()(auto const& weight, auto dy, auto dx, bool adds = false) const {
-    kernel<affine_map_input_fn, backend_of<decltype(dy)>>::run(weight, dy, dx, adds);
+  template <class Dy>
+  constexpr void operator()(auto const& weight, Dy dy, auto dx, bool adds = false) const {
+    constexpr auto in = last_of<shape_of<decltype(dx)>>;
+    constexpr auto out = last_of<shape_of<Dy>>;
+    if (dx.data() == nullptr) return;
+    multiply<backend_of<Dy>>(matrix_product<scalar_of<Dy>>{.rows = rows_of(dy),
+                                                           .columns = in,
+                                                           .depth = out,
+                                                           .a = {dy.data(), out, 1},
+                                                           .b = {weight.data(), in, 1},
+                                                           .c = dx.data(),
+                                                           .c_row = in,
+                                                           .adds = false,
+                                                           .adds_last = adds});
   }
 };
 
 struct affine_map_parameters_fn {
-  constexpr void operator()(auto x, auto dy, auto* dweight, auto* dbias) const {
-    kernel<affine_map_parameters_fn, backend_of<decltype(x)>>::run(x, dy, dweight, dbias);
+  template <class X> constexpr void operator()(X x, auto dy, auto* dweight, auto* dbias) const {
+    constexpr auto in = last_of<shape_of<X>>;
+    constexpr auto out = last_of<shape_of<decltype(dy)>>;
+    if (dweight != nullptr)
+      multiply<backend_of<X>>(matrix_product<scalar_of<X>>{.rows = out,
+                                                           .columns = in,
+                                                           .depth = rows_of(x),
+                                                           .a = {dy.data(), 1, out},
+                                                           .b = {x.data(), in, 1},
+                                                           .c = dweight,
+                                                           .c_row = in,
+                                                           .adds = true});
+    if (dbias != nullptr)
+      kernel<product_fn, backend_of<X>>::add_rows(rows_of(x), out, dy.data(), dbias);
   }
 };
 

@@ -2,14 +2,10 @@
 #pragma once
 
 #include <tessera/ops/operations.hpp>
-#include <tessera/ops/reference/matmul.hpp>
+#include <tessera/ops/product.hpp>
 #include <tessera/shape/algebra.hpp>
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/slicing.hpp>
-
-#if TESSERA_SIMD
-#include <tessera/ops/simd/matmul.hpp>
-#endif
 
 namespace tessera {
 
@@ -74,8 +70,15 @@ struct matrix_product {
   }
   template <class A, class B> static constexpr void compute(auto y, A const& a, B const& b) {
     for_each_matrix<A, B>([&](auto rows, auto columns, auto depth, auto x, auto w, auto at) {
-      kernel<tessera::detail::matmul_fn, backend_of<decltype(y)>>::run(
-          rows, columns, depth, a.data() + x, b.data() + w, y.data() + at);
+      tessera::detail::multiply<backend_of<decltype(y)>>(
+          tessera::detail::matrix_product<scalar_of<decltype(y)>>{.rows = rows,
+                                                                  .columns = columns,
+                                                                  .depth = depth,
+                                                                  .a = {a.data() + x, depth, 1},
+                                                                  .b = {b.data() + w, columns, 1},
+                                                                  .c = y.data() + at,
+                                                                  .c_row = columns,
+                                                                  .adds = false});
     });
   }
 };
@@ -106,7 +109,7 @@ template <array_operand A, array_operand B> [[nodiscard]] constexpr auto matmul(
     auto const w = detail::as_memory<T>(std::forward<B>(b));
     using X = std::remove_const_t<decltype(x)>;
     using W = std::remove_const_t<decltype(w)>;
-    return node::result<node::matrix_product, X, W>{{}, hana::basic_tuple<X, W>{x, w}};
+    return node::result<node::matrix_product, X, W>{{}, {x, w}};
   } else {
     return x;  // one mistake, one message
   }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 /// The operations that a backend has kernels for: what each is called with, and what its kernel
 /// must have. This is the ground of the floor: kernels include it, ops/x.hpp includes the kernels.
@@ -26,6 +27,28 @@ struct size2 {
   friend constexpr auto operator==(size2, size2) -> bool = default;
 };
 
+/// A sum that a cell makes before its formulas: the rows of `gate` in weight_ih and weight_hh, with
+/// their biases, or those of one of the two.
+struct recurrent_sum {
+  std::size_t gate;
+  bool of_x = true;
+  bool of_h = true;
+};
+/// What a cell computes for one hidden unit, or a vector of them: the gates and the value beside
+/// them are what its backward reads.
+template <class V, std::size_t Gates> struct recurrent_unit {
+  V gates[Gates];
+  V beside;
+  V h;
+};
+/// The slopes of the gates' sums, of the value beside where it is a sum too, and what goes to the
+/// step before besides the way through weight_hh.
+template <class V, std::size_t Gates> struct recurrent_slope {
+  V gates[Gates];
+  V beside;
+  V before;
+};
+
 namespace detail {
 
 /// The number of rows of the last axis.
@@ -40,16 +63,30 @@ template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size
 /// pointer or null.
 struct affine_map_fn;
 
-/// kernel<affine_map_input_fn, Backend>::run(weight, dy, dx, adds): dx is written, or added to
-struct affine_map_input_fn;
+/// A matrix by the distances of its rows and of its columns.
+template <class T> struct matrix {
+  T const* data;
+  std::size_t row;
+  std::size_t column;
+};
+/// C = A·B, or C += A·B where it `adds`: every number of C adds over the depth ascending, one fused
+/// multiply-add each. The rows of C are contiguous.
+template <class T> struct matrix_product {
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t depth;
+  matrix<T> a;  ///< (rows, depth)
+  matrix<T> b;  ///< (depth, columns); its rows or its columns are contiguous
+  T* c;
+  std::size_t c_row;  ///< the distance of two rows of C
+  bool adds;
+  bool adds_last = false;  ///< the sums are from zero, and are added to C as they come out
+};
 
-/// kernel<affine_map_parameters_fn, Backend>::run(x, dy, dweight, dbias), pointers or null
-struct affine_map_parameters_fn;
-
-/// kernel<matmul_fn, Backend>, for contiguous matrices a (rows, depth), b (depth, columns) and y:
-/// run(rows, columns, depth, a, b, y) is y = a·b, left(..., dy, b, da) is da += dy·bᵀ, adding over
-/// the columns ascending, and right(..., a, dy, db) is db += aᵀ·dy, adding over the rows ascending.
-struct matmul_fn;
+/// kernel<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums += the
+/// rows of d, ascending. Products of matrices, and the slopes of affine maps, are made of these
+/// two.
+struct product_fn;
 
 // -- attention ------------------------------------------------------------------------------------
 
@@ -241,13 +278,21 @@ struct upsample_fn;
 
 // -- recurrence -----------------------------------------------------------------------------------
 
-/// kernel<lstm_step_fn, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it makes of the
-/// weights once for many steps, or nothing; prepare(p, packed); and
-/// run(p, x, h, c_before, gates, c, y, packed).
-struct lstm_step_fn;
+/// A Cell names
+///   gates, sums    how many gates, and an array of recurrent_sum
+///   carries        whether the value beside goes from step to step, as the c of an LSTM; if not,
+///                  what formulas see of the step before is h, and the value beside is a last sum
+///   state<H, C>    {h, c}, or {h}
+///   forward(sum, before) -> recurrent_unit
+///   backward(gates, beside, before, dh, d) -> recurrent_slope, where dh is all that arrives at h
+///                  but `d`, which the step after left as `before`
+/// kernel<recurrent_step_fn<Cell>, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it
+/// makes of the weights once for many steps, or nothing; prepare(p, packed); and
+/// run(p, x, h, before, gates, beside, y, packed).
+template <class Cell> struct recurrent_step_fn;
 
-/// kernel<lstm_step_backward_fn, Backend>::run(gates, c, c_before, dy, dh, dc)
-struct lstm_step_backward_fn;
+/// kernel<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)
+template <class Cell> struct recurrent_step_backward_fn;
 
 // -- norms, losses and what else goes by rows -----------------------------------------------------
 
@@ -271,6 +316,92 @@ template <class T> struct group_norm_slopes {
 /// sums) and backward(geometry, x, weight, mean, scale, dy, slopes, sums), by pointers; weight and
 /// bias may be null; sums is memory for twice the channels.
 struct group_norm_fn;
+
+/// Rows of features, normalized by groups of rows: mean and scale have a number for each group and
+/// feature. The last group may have fewer rows.
+struct batch_norm_geometry {
+  std::size_t rows;
+  std::size_t group;  ///< rows of one
+  std::size_t features;
+
+  [[nodiscard]] constexpr auto groups() const -> std::size_t {
+    return rows == 0 ? 0 : (rows - 1) / group + 1;
+  }
+  [[nodiscard]] constexpr auto first_row(std::size_t g) const -> std::size_t { return g * group; }
+  [[nodiscard]] constexpr auto rows_of(std::size_t g) const -> std::size_t {
+    auto const left = rows - first_row(g);
+    return left < group ? left : group;
+  }
+};
+/// What rows showed: how many there were, the mean of each feature and the sum of the squared
+/// distances from it.
+template <class T> struct batch_norm_seen {
+  T* count;
+  T* mean;
+  T* squares;
+
+  [[nodiscard]] constexpr auto of_group(std::size_t g, std::size_t features) const
+      -> batch_norm_seen {
+    return {count + g, mean + g * features, squares + g * features};
+  }
+  constexpr operator batch_norm_seen<T const>() const
+    requires(not std::is_const_v<T>)
+  {
+    return {count, mean, squares};
+  }
+};
+template <class T> struct batch_norm_slopes {
+  T* dx;       ///< or null
+  T* dweight;  ///< or null, and so dbias
+  T* dbias;
+};
+
+/// kernel<batch_norm_fn, Backend> has, by pointers,
+///   observe(geometry, x, epsilon, mean, scale, groups, seen)  mean and scale of every group, and
+///     what all of them showed; groups is memory for what each did
+///   recall(features, running_mean, running_var, epsilon, mean, scale)
+///   forward(geometry, x, weight, bias, mean, scale, y)        weight and bias may be null
+///   backward(geometry, learns, x, weight, mean, scale, dy, slopes, sums, products)
+///     learns where mean and scale are those of x; sums and products have the size of mean
+///   fold(features, to, from)          what two sets of rows showed, together
+///   absorb(features, momentum, running_mean, running_var, batches, seen)
+/// Groups are folded by halves (0 + 1, 2 + 3, then 0 + 2), as the chunks of a batch are, and so are
+/// their slopes: a batch in one chunk has the bits of a batch in several.
+struct batch_norm_fn;
+
+/// Windows over images (images, height, width, channels); what lies outside is not part of them.
+struct max_pool2d_geometry {
+  std::size_t images;
+  size2 in;
+  size2 out;
+  std::size_t channels;
+  size2 window;
+  size2 stride;
+  size2 padding;
+
+  /// The part of a window that lies inside of an axis.
+  struct part {
+    std::size_t begin;
+    std::size_t end;
+  };
+  [[nodiscard]] static constexpr auto inside(std::size_t place, std::size_t stride,
+                                             std::size_t padding, std::size_t window,
+                                             std::size_t length) -> part {
+    auto const from = place * stride;
+    auto const end = from + window - padding;
+    return {from < padding ? 0 : from - padding, end < length ? end : length};
+  }
+  [[nodiscard]] constexpr auto rows(std::size_t place) const -> part {
+    return inside(place, stride.height, padding.height, window.height, in.height);
+  }
+  [[nodiscard]] constexpr auto columns(std::size_t place) const -> part {
+    return inside(place, stride.width, padding.width, window.width, in.width);
+  }
+};
+
+/// kernel<max_pool2d_fn, Backend> has forward(geometry, x, y) and backward(geometry, x, y, dy, dx),
+/// by pointers: a slope goes to the first number of its window that is the largest.
+struct max_pool2d_fn;
 
 /// Rows of logits, and how their losses are taken.
 template <class T> struct cross_entropy_rows {
@@ -297,7 +428,7 @@ struct dropout_draw {
 struct dropout_fn;
 
 /// kernel<embedding_fn, Backend> has forward(count, x, rows, width, weight, y) and
-/// parameters(count, x, rows, width, dy, dweight), by pointers.
+/// parameters(count, x, rows, width, dy, dweight), by pointers; x may hold whole numbers.
 struct embedding_fn;
 
 /// kernel<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count, x,
@@ -311,9 +442,9 @@ struct sinusoidal_fn;
 namespace operation {
 
 using affine_map = detail::affine_map_fn;
-using affine_map_input = detail::affine_map_input_fn;
-using affine_map_parameters = detail::affine_map_parameters_fn;
 using attention = detail::attention_fn;
+using batch_norm = detail::batch_norm_fn;
+using batch_norm_geometry = detail::batch_norm_geometry;
 using conv1d = detail::conv1d_fn;
 using conv1d_geometry = detail::conv1d_geometry;
 using conv2d = detail::conv2d_fn;
@@ -323,9 +454,11 @@ using dropout = detail::dropout_fn;
 using embedding = detail::embedding_fn;
 using group_norm = detail::group_norm_fn;
 using group_norm_geometry = detail::group_norm_geometry;
-using lstm_step = detail::lstm_step_fn;
-using lstm_step_backward = detail::lstm_step_backward_fn;
-using matmul = detail::matmul_fn;
+using matrix_product = detail::product_fn;
+using max_pool2d = detail::max_pool2d_fn;
+using max_pool2d_geometry = detail::max_pool2d_geometry;
+template <class Cell> using recurrent_step = detail::recurrent_step_fn<Cell>;
+template <class Cell> using recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>;
 using rotary = detail::rotary_fn;
 using rotary_geometry = detail::rotary_geometry;
 using sinusoidal = detail::sinusoidal_fn;

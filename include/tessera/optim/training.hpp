@@ -93,6 +93,7 @@ struct training {
   using scalar = model_scalar<X>;
   using parameters_type = typename pass_type::parameters_type;
   using statistics_type = typename pass_type::statistics_type;
+  using inference_type = inference<Model, X, Inputs...>;
   using moments_type = typename Optimizer::template moments<parameters_type>;
   static constexpr auto chunks = Chunks;
 
@@ -118,6 +119,11 @@ struct training {
     auto const value = forward_and_slope(pass, x, target, loss, terms, context);
     backward(pass, x, context);
     return value;
+  }
+  /// The same of a chunk that has no example.
+  void differentiate_nothing(std::size_t chunk) {
+    clear_parameters(passes[chunk].gradient);
+    clear_on<backend_of<X>>(passes[chunk].observed);
   }
   /// Adds the gradients of all chunks to the first, by halves: 0 + 1, 2 + 3, then 0 + 2; what they
   /// observed is folded in the same order.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/contract.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 
@@ -12,7 +16,17 @@ namespace tessera {
 /// One extent of a shape: n is exactly n, at_most(n) = -n is a run-time number from 0 to n.
 using extent = std::ptrdiff_t;
 
-[[nodiscard]] constexpr auto at_most(extent bound) -> extent { return -bound; }
+namespace detail {
+/// Not for constant expressions: its name is what the compiler says.
+[[noreturn]] inline void at_most_takes_a_bound_of_at_least_1() {
+  broken_contract("at_most: a bound is at least 1");
+}
+}  // namespace detail
+
+[[nodiscard]] constexpr auto at_most(extent bound) -> extent {
+  if (bound < 1) detail::at_most_takes_a_bound_of_at_least_1();
+  return -bound;
+}
 
 [[nodiscard]] constexpr auto is_bounded(extent e) -> bool { return e < 0; }
 
@@ -21,17 +35,35 @@ using extent = std::ptrdiff_t;
   return static_cast<std::size_t>(e < 0 ? -e : e);
 }
 
+namespace detail {
+
+/// The number of elements at the bounds; 0 where no pointer can count them.
+[[nodiscard]] constexpr auto capacity_of(std::initializer_list<extent> extents) -> std::size_t {
+  auto n = std::size_t{1};
+  for (auto const e : extents) {
+    if (e == 0 || bound_of(e) > static_cast<std::size_t>(PTRDIFF_MAX) / n) return 0;
+    n *= bound_of(e);
+  }
+  return n;
+}
+
+}  // namespace detail
+
 /// A list of extents, outermost first: a type, no memory.
 ///
 /// Shapes  shape<8, 16> is fixed; shape<at_most(128), 16> has storage for 128 rows and a run-time
 ///         number of them; shape<> is a single number
+/// Errors  an extent of 0, or more elements than can be counted, does not compile:
+///         tests/fail/shape_too_large.cpp; nor does at_most(-5): tests/fail/at_most_negative.cpp
 template <extent... Extents> struct shape {
   static_assert(((Extents != 0) && ...), "shape: an extent is at least 1");
+  static_assert(((Extents == 0) || ...) || detail::capacity_of({Extents...}) > 0,
+                "shape: more elements than can be counted");
 
   static constexpr std::size_t rank = sizeof...(Extents);
   static constexpr std::size_t bounded = (std::size_t{0} + ... + (Extents < 0 ? 1U : 0U));
   /// The number of elements at the bounds.
-  static constexpr std::size_t capacity = (std::size_t{1} * ... * bound_of(Extents));
+  static constexpr std::size_t capacity = detail::capacity_of({Extents...});
   static constexpr std::array<extent, rank> extents{Extents...};
 };
 

@@ -66,12 +66,12 @@ template <class Y, class E> constexpr void run_assignment(Y y, E& e) {
   using X = tensor<T, shape_of<Y>, backend_of<Y>>;
   auto const target = [&] {
     if constexpr (contiguous<Y>) {
-      return written{y.memory, y.memory + y.size()};
+      return written_memory{y.memory, y.memory + y.size()};
     } else {
       auto last = std::ptrdiff_t{0};
       for (auto a = std::size_t{0}; a < shape_of<Y>::rank; ++a)
         last += static_cast<std::ptrdiff_t>(y.actual[a] - 1) * y.strides[a];
-      return written{y.memory, y.memory + last + 1};
+      return written_memory{y.memory, y.memory + last + 1};
     }
   }();
   auto const through_temporary = [&](auto&& compute) {

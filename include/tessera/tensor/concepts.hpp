@@ -27,7 +27,7 @@ template <class Backend> inline constexpr bool is_probing<probing<Backend>> = tr
 
 /// An expression: a tree of operations that computes when it is assigned.
 template <class E>
-concept expression = std::derived_from<std::remove_cvref_t<E>, node::base>;
+concept expression = std::is_base_of_v<node::base, std::remove_cvref_t<E>>;
 
 /// A tensor, or a view of one: memory with a shape.
 template <class X>
@@ -48,7 +48,8 @@ concept owning = tensor_like<X> && std::remove_cvref_t<X>::is_owning;
 
 /// A plain number; in an expression it takes the scalar type of what it is combined with.
 template <class E>
-concept number = std::is_arithmetic_v<std::remove_cvref_t<E>>;
+concept number =
+    not std::is_class_v<std::remove_cvref_t<E>> && std::is_arithmetic_v<std::remove_cvref_t<E>>;
 
 /// What the operators of expressions take.
 template <class E>

@@ -9,14 +9,17 @@
 ///
 /// Shapes    operands broadcast by NumPy's rule; a bounded extent agrees with the same bound
 /// Cost      nothing until the expression is assigned; then one pass over memory
-/// Accuracy  that of tessera::lane, core/elementary.hpp; the same bits on every host backend
+/// Accuracy  that of tessera::lane, core/elementary.hpp; the same bits on every host backend. min
+/// and
+///           max of two operands are the instructions: where one is NaN, the result is the second
+///           (the reductions max(x) and min(x) find a NaN)
 /// Errors    shapes that do not broadcast, scalar types that differ: tests/fail/expression_*.cpp
 namespace tessera {
 
 namespace detail {
 
 template <class F, class... Nodes> [[nodiscard]] constexpr auto make_map(Nodes const&... nodes) {
-  return node::map<F, Nodes...>{{}, hana::basic_tuple<Nodes...>{nodes...}};
+  return node::map<F, Nodes...>{{}, node::make_items(nodes...)};
 }
 
 template <class A, class B>
@@ -30,16 +33,37 @@ template <array_operand A> struct operand_shape<A> {
 };
 template <class A> using shape_of_operand = typename operand_shape<A>::type;
 
+/// True where the operands that are arrays have one scalar type to compute with.
+template <class... E>
+inline constexpr bool one_scalar_type = [] {
+  using T = scalar_among<E...>;
+  auto const same = []<class A>(std::type_identity<A>) {
+    if constexpr (array_operand<A>)
+      return std::same_as<compute_of<scalar_of<A>>, T>;
+    else
+      return true;
+  };
+  return (same(std::type_identity<std::remove_cvref_t<E>>{}) && ...);
+}();
+template <class E> struct operand_scalar : std::type_identity<std::remove_cvref_t<E>> {};
+template <array_operand E> struct operand_scalar<E> : std::type_identity<scalar_of<E>> {};
+template <class E> using scalar_of_operand = typename operand_scalar<E>::type;
+
 template <class F, class A, class B> [[nodiscard]] constexpr auto binary(A&& a, B&& b) {
   using T = scalar_among<A, B>;
+  constexpr auto same = one_scalar_type<A, B>;
+  static_assert(error::holds<same, scalar_of_operand<A>, scalar_of_operand<B>>,
+                "expression: the operands have different scalar types; cast<T>(x) converts");
   using S = shape_of_operand<A>;
   using R = shape_of_operand<B>;
   constexpr auto fits = broadcasts_with<S, R>;
   static_assert(error::holds<fits, S, R>, "expression: these shapes do not broadcast");
-  if constexpr (fits)
+  if constexpr (fits && same)
     return make_map<F>(as_node<T>(std::forward<A>(a)), as_node<T>(std::forward<B>(b)));
-  else
+  else if constexpr (array_operand<A>)  // one mistake, one message
     return as_node<T>(std::forward<A>(a));
+  else
+    return as_node<T>(std::forward<B>(b));
 }
 template <class F, class A> [[nodiscard]] constexpr auto unary(A&& a) {
   return make_map<F>(as_node<scalar_among<A>>(std::forward<A>(a)));
@@ -78,58 +102,60 @@ template <array_operand A>
 [[nodiscard]] constexpr auto operator!(A&& a) { return detail::unary<op::inverse>(std::forward<A>(a)); }
 
 template <class A, class B> requires detail::builds<A, B>
-[[nodiscard]] constexpr auto min(A&& a, B&& b) { return detail::binary<op::minimum>(std::forward<A>(a), std::forward<B>(b)); }
+[[nodiscard]] constexpr auto min(A&& a, B&& b) { return detail::binary<op::min>(std::forward<A>(a), std::forward<B>(b)); }
 template <class A, class B> requires detail::builds<A, B>
-[[nodiscard]] constexpr auto max(A&& a, B&& b) { return detail::binary<op::maximum>(std::forward<A>(a), std::forward<B>(b)); }
+[[nodiscard]] constexpr auto max(A&& a, B&& b) { return detail::binary<op::max>(std::forward<A>(a), std::forward<B>(b)); }
 template <class A, class B> requires detail::builds<A, B>
-[[nodiscard]] constexpr auto pow(A&& a, B&& b) { return detail::binary<op::power>(std::forward<A>(a), std::forward<B>(b)); }
+[[nodiscard]] constexpr auto pow(A&& a, B&& b) { return detail::binary<op::pow>(std::forward<A>(a), std::forward<B>(b)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto abs(A&& a) { return detail::unary<op::absolute>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto abs(A&& a) { return detail::unary<op::abs>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto sqrt(A&& a) { return detail::unary<op::square_root>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto sqrt(A&& a) { return detail::unary<op::sqrt>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto rsqrt(A&& a) { return detail::unary<op::reciprocal_root>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto rsqrt(A&& a) { return detail::unary<op::rsqrt>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto exp(A&& a) { return detail::unary<op::exponential>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto exp(A&& a) { return detail::unary<op::exp>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto expm1(A&& a) { return detail::unary<op::exponential_minus_one>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto expm1(A&& a) { return detail::unary<op::expm1>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto log(A&& a) { return detail::unary<op::logarithm>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto log(A&& a) { return detail::unary<op::log>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto log1p(A&& a) { return detail::unary<op::logarithm_plus_one>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto log1p(A&& a) { return detail::unary<op::log1p>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto tanh(A&& a) { return detail::unary<op::hyperbolic_tangent>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto tanh(A&& a) { return detail::unary<op::tanh>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto sigmoid(A&& a) { return detail::unary<op::logistic>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto sigmoid(A&& a) { return detail::unary<op::sigmoid>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto relu(A&& a) { return detail::unary<op::rectifier>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto relu(A&& a) { return detail::unary<op::relu>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto silu(A&& a) { return detail::unary<op::swish>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto silu(A&& a) { return detail::unary<op::silu>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto gelu(A&& a) { return detail::unary<op::gaussian_unit>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto gelu(A&& a) { return detail::unary<op::gelu>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto gelu_tanh(A&& a) { return detail::unary<op::gaussian_unit_by_tanh>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto gelu_tanh(A&& a) { return detail::unary<op::gelu_tanh>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto softplus(A&& a) { return detail::unary<op::soft_rectifier>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto softplus(A&& a) { return detail::unary<op::softplus>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto erf(A&& a) { return detail::unary<op::error_integral>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto erf(A&& a) { return detail::unary<op::erf>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto sin(A&& a) { return detail::unary<op::sine>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto sin(A&& a) { return detail::unary<op::sin>(std::forward<A>(a)); }
 template <array_operand A>
-[[nodiscard]] constexpr auto cos(A&& a) { return detail::unary<op::cosine>(std::forward<A>(a)); }
+[[nodiscard]] constexpr auto cos(A&& a) { return detail::unary<op::cos>(std::forward<A>(a)); }
 // clang-format on
 
 /// a * a, with a read once.
 template <array_operand A> [[nodiscard]] constexpr auto square(A&& a) {
-  return detail::unary<op::squared>(std::forward<A>(a));
+  return detail::unary<op::square>(std::forward<A>(a));
 }
 /// The number in [low, high] nearest to a.
 template <array_operand A, operand Low, operand High>
 [[nodiscard]] constexpr auto clamp(A&& a, Low&& low, High&& high) {
   using T = detail::scalar_among<A>;
-  return detail::make_map<op::clamped>(detail::as_node<T>(std::forward<A>(a)),
-                                       detail::as_node<T>(std::forward<Low>(low)),
-                                       detail::as_node<T>(std::forward<High>(high)));
+  static_assert(error::holds<detail::one_scalar_type<A, Low, High>, T>,
+                "clamp: the operands have different scalar types; cast<T>(x) converts");
+  return detail::make_map<op::clamp>(detail::as_node<T>(std::forward<A>(a)),
+                                     detail::as_node<T>(std::forward<Low>(low)),
+                                     detail::as_node<T>(std::forward<High>(high)));
 }
 namespace detail {
 /// Between two plain numbers: floating-point ones stay what they are, integers are float.
@@ -140,19 +166,24 @@ template <number A, number B> struct choice_scalar<A, B> {
   using common = std::common_type_t<A, B>;
   using type = std::conditional_t<std::is_floating_point_v<common>, common, float>;
 };
+template <class A, class B> inline constexpr bool choices_have_one_scalar = one_scalar_type<A, B>;
+template <number A, number B> inline constexpr bool choices_have_one_scalar<A, B> = true;
 }  // namespace detail
 
 /// a where the condition holds, else b.
 template <array_operand Condition, operand A, operand B>
 [[nodiscard]] constexpr auto where(Condition&& condition, A&& a, B&& b) {
   using T = typename detail::choice_scalar<std::remove_cvref_t<A>, std::remove_cvref_t<B>>::type;
-  return detail::make_map<op::choose>(detail::as_node<bool>(std::forward<Condition>(condition)),
-                                      detail::as_node<T>(std::forward<A>(a)),
-                                      detail::as_node<T>(std::forward<B>(b)));
+  static_assert(error::holds<detail::choices_have_one_scalar<A, B>, detail::scalar_of_operand<A>,
+                             detail::scalar_of_operand<B>>,
+                "where: the operands have different scalar types; cast<T>(x) converts");
+  return detail::make_map<op::where>(detail::as_node<bool>(std::forward<Condition>(condition)),
+                                     detail::as_node<T>(std::forward<A>(a)),
+                                     detail::as_node<T>(std::forward<B>(b)));
 }
 /// The elements as another scalar type.
 template <class To, array_operand A> [[nodiscard]] constexpr auto cast(A&& a) {
-  return detail::unary<op::converted<To>>(std::forward<A>(a));
+  return detail::unary<op::cast<To>>(std::forward<A>(a));
 }
 
 }  // namespace tessera

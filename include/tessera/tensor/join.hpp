@@ -64,9 +64,7 @@ template <std::size_t Axis, bool New, class... X> [[nodiscard]] constexpr auto j
   static_assert((std::same_as<compute_of<scalar_of<X>>, compute_of<scalar_of<first>>> && ...),
                 "concatenate, stack: operands of one scalar type; cast<T>(x) converts");
   using result = node::result<node::joined<Axis, New>, node_of<scalar_of<first>, X>...>;
-  return result{{},
-                hana::basic_tuple<node_of<scalar_of<first>, X>...>{
-                    as_node<scalar_of<first>>(std::forward<X>(x))...}};
+  return result{{}, node::make_items(as_node<scalar_of<first>>(std::forward<X>(x))...)};
 }
 
 }  // namespace detail

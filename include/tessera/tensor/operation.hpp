@@ -9,12 +9,32 @@
 ///
 /// Each is a struct with value(a, b, ...), written once for numbers and vectors, and
 /// slope<I>(y, a, b, ...), the derivative by operand I where y is the value. At a kink the slope is
-/// the one that torch takes.
+/// the one that torch takes. Its name is that of the function of tensors.
 namespace tessera::op {
 
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto constant_like(V, double c) -> V {
   return V(static_cast<lane::scalar_of<V>>(c));
 }
+
+namespace detail {
+// What numbers and vectors overload; the structs below have the names.
+template <class V> TESSERA_INLINE constexpr auto smaller(V a, V b) {
+  using namespace lane;
+  return min(a, b);
+}
+template <class V> TESSERA_INLINE constexpr auto larger(V a, V b) {
+  using namespace lane;
+  return max(a, b);
+}
+template <class V> TESSERA_INLINE constexpr auto magnitude(V a) {
+  using namespace lane;
+  return abs(a);
+}
+template <class V> TESSERA_INLINE constexpr auto root(V a) {
+  using namespace lane;
+  return sqrt(a);
+}
+}  // namespace detail
 
 struct add {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V b) { return a + b; }
@@ -46,10 +66,9 @@ struct negate {
     return constant_like(y, -1);
   }
 };
-struct minimum {
+struct min {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V b) {
-    using namespace lane;
-    return min(a, b);
+    return detail::smaller(a, b);
   }
   /// Equal operands share the slope.
   template <std::size_t I, class V> TESSERA_INLINE static constexpr auto slope(V y, V a, V b) {
@@ -59,10 +78,9 @@ struct minimum {
                   select(less, constant_like(y, 1), constant_like(y, 0)));
   }
 };
-struct maximum {
+struct max {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V b) {
-    using namespace lane;
-    return max(a, b);
+    return detail::larger(a, b);
   }
   template <std::size_t I, class V> TESSERA_INLINE static constexpr auto slope(V y, V a, V b) {
     using namespace lane;
@@ -71,25 +89,23 @@ struct maximum {
                   select(greater, constant_like(y, 1), constant_like(y, 0)));
   }
 };
-struct power {
+struct pow {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V b) {
-    using namespace lane;
-    return pow(a, b);
+    return lane::pow(a, b);
   }
   template <std::size_t I, class V> TESSERA_INLINE static constexpr auto slope(V y, V a, V b) {
     using namespace lane;
     auto const zero = constant_like(y, 0);
     if constexpr (I == 0)
-      return select(b == zero, zero, b * pow(a, b - constant_like(y, 1)));
+      return select(b == zero, zero, b * lane::pow(a, b - constant_like(y, 1)));
     else
-      return select(a == zero, zero, y * log(a));
+      return select(a == zero, zero, y * lane::log(a));
   }
 };
 
-struct absolute {
+struct abs {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return abs(a);
+    return detail::magnitude(a);
   }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
     using namespace lane;
@@ -97,168 +113,113 @@ struct absolute {
     return select(a > zero, constant_like(y, 1), select(a < zero, constant_like(y, -1), zero));
   }
 };
-struct squared {
+struct square {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) { return a * a; }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
     return constant_like(y, 2) * a;
   }
 };
-struct square_root {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return sqrt(a);
-  }
+struct sqrt {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return detail::root(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {
     return constant_like(y, 0.5) / y;
   }
 };
-struct reciprocal_root {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return rsqrt(a);
-  }
+struct rsqrt {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::rsqrt(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
     return constant_like(y, -0.5) * y / a;
   }
 };
-struct exponential {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return exp(a);
-  }
+struct exp {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::exp(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) { return y; }
 };
-struct exponential_minus_one {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return expm1(a);
-  }
+struct expm1 {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::expm1(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {
     return y + constant_like(y, 1);
   }
 };
-struct logarithm {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return log(a);
-  }
+struct log {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::log(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
     return constant_like(y, 1) / a;
   }
 };
-struct logarithm_plus_one {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return log1p(a);
-  }
+struct log1p {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::log1p(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
     return constant_like(y, 1) / (a + constant_like(y, 1));
   }
 };
-struct hyperbolic_tangent {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return tanh(a);
-  }
+struct tanh {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::tanh(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {
     return constant_like(y, 1) - y * y;
   }
 };
-struct logistic {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return sigmoid(a);
-  }
+struct sigmoid {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::sigmoid(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {
     return y * (constant_like(y, 1) - y);
   }
 };
-struct rectifier {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return relu(a);
-  }
+struct relu {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::relu(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {
     using namespace lane;
     return select(y > constant_like(y, 0), constant_like(y, 1), constant_like(y, 0));
   }
 };
-struct swish {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return silu(a);
-  }
+struct silu {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::silu(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
-    using namespace lane;
-    auto const s = sigmoid(a);
+    auto const s = lane::sigmoid(a);
     return s + y * (constant_like(y, 1) - s);
   }
 };
-struct gaussian_unit {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return gelu(a);
-  }
+struct gelu {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::gelu(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V, V a) {
-    using namespace lane;
-    return gelu_slope(a);
+    return lane::gelu_slope(a);
   }
 };
-struct gaussian_unit_by_tanh {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return gelu_tanh(a);
-  }
+struct gelu_tanh {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::gelu_tanh(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V, V a) {
-    using namespace lane;
-    return gelu_tanh_slope(a);
+    return lane::gelu_tanh_slope(a);
   }
 };
-struct soft_rectifier {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return softplus(a);
-  }
+struct softplus {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::softplus(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V, V a) {
     using namespace lane;
-    return sigmoid(a);
+    return select(a > constant_like(a, 20), constant_like(a, 1), lane::sigmoid(a));
   }
 };
-struct error_integral {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return erf(a);
-  }
+struct erf {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::erf(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
-    using namespace lane;
-    return constant_like(y, 1.1283791670955126) * exp(-a * a);  // 2 / sqrt(pi)
+    return constant_like(y, 1.1283791670955126) * lane::exp(-a * a);  // 2 / sqrt(pi)
   }
 };
-struct sine {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return sin(a);
-  }
+struct sin {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::sin(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V, V a) {
-    using namespace lane;
-    return cos(a);
+    return lane::cos(a);
   }
 };
-struct cosine {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    using namespace lane;
-    return cos(a);
-  }
+struct cos {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::cos(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V, V a) {
-    using namespace lane;
-    return -sin(a);
+    return -lane::sin(a);
   }
 };
 /// min(max(a, low), high): NaN stays, the slope is 1 from low to high, both included.
-struct clamped {
+struct clamp {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V low, V high) {
-    using namespace lane;
-    return min(high, max(low, a));
+    return detail::smaller(high, detail::larger(low, a));
   }
   template <std::size_t I, class V>
   TESSERA_INLINE static constexpr auto slope(V y, V a, V low, V high) {
@@ -273,7 +234,7 @@ struct clamped {
       return select(a > high, one, zero);
   }
 };
-struct choose {
+struct where {
   template <class M, class V> TESSERA_INLINE static constexpr auto value(M condition, V a, V b) {
     using namespace lane;
     return select(condition, a, b);
@@ -309,7 +270,7 @@ struct either {
 struct inverse {
   template <class M> TESSERA_INLINE static constexpr auto value(M a) { return !a; }
 };
-template <class To> struct converted {
+template <class To> struct cast {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) { return static_cast<To>(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(To, V) {
     return static_cast<V>(1);
@@ -325,6 +286,31 @@ template <std::size_t I> inline constexpr bool has_slope<not_equal, I> = false;
 template <std::size_t I> inline constexpr bool has_slope<both, I> = false;
 template <std::size_t I> inline constexpr bool has_slope<either, I> = false;
 template <std::size_t I> inline constexpr bool has_slope<inverse, I> = false;
-template <> inline constexpr bool has_slope<choose, 0> = false;
+template <> inline constexpr bool has_slope<where, 0> = false;
+
+using minimum = min;                             // forwarder
+using maximum = max;                             // forwarder
+using power = pow;                               // forwarder
+using absolute = abs;                            // forwarder
+using squared = square;                          // forwarder
+using square_root = sqrt;                        // forwarder
+using reciprocal_root = rsqrt;                   // forwarder
+using exponential = exp;                         // forwarder
+using exponential_minus_one = expm1;             // forwarder
+using logarithm = log;                           // forwarder
+using logarithm_plus_one = log1p;                // forwarder
+using hyperbolic_tangent = tanh;                 // forwarder
+using logistic = sigmoid;                        // forwarder
+using rectifier = relu;                          // forwarder
+using swish = silu;                              // forwarder
+using gaussian_unit = gelu;                      // forwarder
+using gaussian_unit_by_tanh = gelu_tanh;         // forwarder
+using soft_rectifier = softplus;                 // forwarder
+using error_integral = erf;                      // forwarder
+using sine = sin;                                // forwarder
+using cosine = cos;                              // forwarder
+using clamped = clamp;                           // forwarder
+using choose = where;                            // forwarder
+template <class To> using converted = cast<To>;  // forwarder
 
 }  // namespace tessera::op

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/unrolled.hpp>
 #include <tessera/tensor/node.hpp>
 #include <tessera/tensor/parameters.hpp>
 
@@ -60,7 +59,7 @@ template <class W>
   if constexpr (is_packed<W>)
     return w.values[k * W::stride + o];
   else
-    return one::load(w.data() + o * last_of<shape_of<W>> + k);
+    return one_lane::load(w.data() + o * last_of<shape_of<W>> + k);
 }
 
 /// Where row o of a matrix of either layout begins.
@@ -87,20 +86,23 @@ constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Ro
   constexpr auto next = weight_distance<W>;
   constexpr auto step = std::size_t{is_packed<W> ? 4 : 8};
   T sums[Rows] = {};
-  unrolled<Rows>([&](auto r) TESSERA_INLINE { sums[r] = sum[r]; });
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r) sums[r] = sum[r];
   auto const add = [&](std::size_t k, auto const& weight) TESSERA_INLINE {
-    auto const value = one::load(x + k);
-    unrolled<Rows>([&](auto r) TESSERA_INLINE {
-      sums[r] = lane::fma(value, one::load(weight(r) + k * next), sums[r]);
-    });
+    auto const value = one_lane::load(x + k);
+#pragma GCC unroll 8
+    for (auto r = std::size_t{0}; r < Rows; ++r)
+      sums[r] = lane::fma(value, one_lane::load(weight(r) + k * next), sums[r]);
   };
   auto const walk = [&](auto const& weight, auto const& advance) TESSERA_INLINE {
     for (auto n = In / step; n > 0; --n) {
-      unrolled<step>([&](auto k) TESSERA_INLINE { add(k, weight); });
+#pragma GCC unroll 8
+      for (auto k = std::size_t{0}; k < step; ++k) add(k, weight);
       x += step;
       advance();
     }
-    unrolled<In % step>([&](auto k) TESSERA_INLINE { add(k, weight); });
+#pragma GCC unroll 8
+    for (auto k = std::size_t{0}; k < In % step; ++k) add(k, weight);
   };
   if constexpr (is_packed<W>) {
     auto const* at = first_weight(w, row(0));
@@ -108,11 +110,16 @@ constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Ro
          [&]() TESSERA_INLINE { at += step * next; });
   } else {
     typename W::scalar_type const* at[Rows] = {};
-    unrolled<Rows>([&](auto r) TESSERA_INLINE { at[r] = first_weight(w, row(r)); });
+#pragma GCC unroll 8
+    for (auto r = std::size_t{0}; r < Rows; ++r) at[r] = first_weight(w, row(r));
     walk([&](std::size_t r) TESSERA_INLINE { return at[r]; },
-         [&]() TESSERA_INLINE { unrolled<Rows>([&](auto r) TESSERA_INLINE { at[r] += step; }); });
+         [&]() TESSERA_INLINE {
+#pragma GCC unroll 8
+           for (auto r = std::size_t{0}; r < Rows; ++r) at[r] += step;
+         });
   }
-  unrolled<Rows>([&](auto r) TESSERA_INLINE { sum[r] = sums[r]; });
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r) sum[r] = sums[r];
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <boost/hana/basic_tuple.hpp>
 #include <boost/hana/tuple.hpp>
 
+#include <tuple>
 #include <utility>
 
 /// Structs of parameters: one description, many uses.
@@ -125,38 +126,27 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
   }
 }
 
-/// What a struct of parameters is made of, as types, each `Count` times.
-template <class P, std::size_t Count = 1> struct part {};
-template <class... Parts> struct part_list {};
+/// A member as its type: members() gives pointers.
+template <class M> using member_type = std::remove_const_t<std::remove_pointer_t<M>>;
+template <class P> using members_of = decltype(std::declval<P&>().members());
 
+template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t;
 template <template <class...> class Tuple, class... M>
-[[nodiscard]] constexpr auto parts_in(std::type_identity<Tuple<M...>>) {
-  return part_list<part<std::remove_const_t<std::remove_pointer_t<M>>>...>{};
+[[nodiscard]] constexpr auto numbers_in_all(std::type_identity<Tuple<M...>>) -> std::size_t {
+  return (std::size_t{0} + ... + numbers_in<member_type<M>>());
 }
-/// Structs that visit themselves say by `parts` what their tensors are, not how many.
-template <class P>
-inline constexpr bool lists_parts =
-    not std::is_class_v<P> || std::is_empty_v<P> || tuple_length<P> != 0 || has_members<P>;
-
-template <class P> [[nodiscard]] constexpr auto parts_of() {
-  if constexpr (std::is_empty_v<P>)
-    return part_list<>{};
-  else if constexpr (std::is_array_v<P>)
-    return part_list<part<std::remove_extent_t<P>, std::extent_v<P>>>{};
-  else if constexpr (tuple_length<P> > 0)
-    return parts_in(std::type_identity<P>{});
-  else
-    return parts_in(std::type_identity<decltype(std::declval<P&>().members())>{});
-}
-
 /// The numbers in a struct of parameters, from the shapes alone.
 template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
   if constexpr (requires { typename P::shape_type; }) {
     return P::shape_type::capacity;
-  } else if constexpr (lists_parts<P>) {
-    return []<class... Q, std::size_t... N>(part_list<part<Q, N>...>) {
-      return (std::size_t{0} + ... + (N * numbers_in<Q>()));
-    }(parts_of<P>());
+  } else if constexpr (std::is_empty_v<P>) {
+    return 0;
+  } else if constexpr (std::is_array_v<P>) {
+    return std::extent_v<P> * numbers_in<std::remove_extent_t<P>>();
+  } else if constexpr (tuple_length<P> > 0) {
+    return numbers_in_all(std::type_identity<P>{});
+  } else if constexpr (has_members<P>) {
+    return numbers_in_all(std::type_identity<members_of<P>>{});
   } else {
     auto n = std::size_t{0};
     auto const p = P{};
@@ -168,68 +158,76 @@ template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
   }
 }
 
-/// What the tensors of a struct have in common, and the bytes that they take: 0 where there are
-/// none, where they differ or are not owned.
-namespace kinds {
+/// What the tensors of a struct have in common, by an address, and the bytes that they take: 0
+/// where there are none, where they differ or are not owned.
+template <class T, class Backend> inline constexpr char kind_of_number = 0;
+struct number_kind {
+  char const* kind = nullptr;
+  std::size_t bytes = 0;
+  bool mixed = false;
 
-template <class T, class Backend, std::size_t Bytes> struct of {
-  using scalar_type = T;
-  using backend_type = Backend;
-  static constexpr auto bytes = Bytes;
-  template <std::size_t N> using times = of<T, Backend, N * Bytes>;
+  constexpr void add(number_kind const& other) {
+    mixed = mixed || other.mixed || (kind && other.kind && kind != other.kind);
+    if (kind == nullptr) kind = other.kind;
+    bytes = mixed ? 0 : bytes + other.bytes;
+  }
+  [[nodiscard]] constexpr auto with_bytes(std::size_t n) const -> number_kind {
+    return {kind, bytes > 0 ? n : 0, mixed};
+  }
 };
-struct neutral : of<char, default_backend, 0> {
-  template <std::size_t> using times = neutral;
-};
-struct mixed : neutral {
-  template <std::size_t> using times = mixed;
-};
 
-template <class Kind, std::size_t> struct with_bytes : std::type_identity<Kind> {};
-template <class T, class B, std::size_t N, std::size_t Bytes>
-struct with_bytes<of<T, B, N>, Bytes> : std::type_identity<of<T, B, Bytes>> {};
-template <class Kind, std::size_t Bytes> using resized = typename with_bytes<Kind, Bytes>::type;
-
-constexpr auto operator+(auto, auto) -> mixed { return {}; }
-template <class T, class B, std::size_t N, std::size_t M>
-constexpr auto operator+(of<T, B, N>, of<T, B, M>) -> of<T, B, N + M> {
-  return {};
+template <class P> [[nodiscard]] constexpr auto kind_in() -> number_kind;
+template <template <class...> class Tuple, class... M>
+[[nodiscard]] constexpr auto kind_in_all(std::type_identity<Tuple<M...>>) -> number_kind {
+  auto all = number_kind{};
+  (all.add(kind_in<member_type<M>>()), ...);
+  return all;
 }
-template <class T, class B, std::size_t N> constexpr auto operator+(neutral, of<T, B, N> a) {
-  return a;
-}
-template <class T, class B, std::size_t N> constexpr auto operator+(of<T, B, N> a, neutral) {
-  return a;
-}
-constexpr auto operator+(neutral a, neutral) { return a; }
-constexpr auto operator+(mixed a, neutral) { return a; }
-constexpr auto operator+(neutral, mixed a) { return a; }
-constexpr auto operator+(mixed a, mixed) { return a; }
-
-}  // namespace kinds
-
-template <class P> [[nodiscard]] constexpr auto kind_of_numbers() {
-  if constexpr (owning<P>) {
-    return kinds::of<scalar_of<P>, backend_of<P>, sizeof(P)>{};
-  } else if constexpr (requires { typename P::shape_type; }) {
-    return kinds::mixed{};
-  } else if constexpr (lists_parts<P>) {
-    using kind = decltype([]<class... Q, std::size_t... N>(part_list<part<Q, N>...>) {
-      return (kinds::neutral{} + ... +
-              typename decltype(kind_of_numbers<Q>())::template times<N>{});
-    }(parts_of<P>()));
-    // A member that is no parameter takes bytes, too; in a tuple it is the empty ones that do.
-    if constexpr (tuple_length<P> > 0)
-      return kinds::resized<kind, sizeof(P)>{};
+template <class P> [[nodiscard]] constexpr auto kind_in() -> number_kind {
+  if constexpr (requires { typename P::shape_type; }) {
+    if constexpr (requires { requires P::is_owning; })
+      return {&kind_of_number<scalar_of<P>, backend_of<P>>, sizeof(P)};
     else
-      return std::conditional_t<kind::bytes == 0 || kind::bytes == sizeof(P), kind, kinds::mixed>{};
+      return {nullptr, 0, true};
+  } else if constexpr (std::is_empty_v<P>) {
+    return {};
+  } else if constexpr (std::is_array_v<P>) {
+    return kind_in<std::remove_extent_t<P>>().with_bytes(sizeof(P));
+  } else if constexpr (tuple_length<P> > 0) {  // an empty item may take bytes
+    return kind_in_all(std::type_identity<P>{}).with_bytes(sizeof(P));
+  } else if constexpr (has_members<P>) {  // a member that is no parameter takes bytes, too
+    auto const all = kind_in_all(std::type_identity<members_of<P>>{});
+    return all.bytes == sizeof(P) || all.bytes == 0 ? all : number_kind{nullptr, 0, true};
   } else if constexpr (requires { typename P::parts; }) {
-    return kinds::resized<decltype(kind_of_numbers<typename P::parts>()), sizeof(P)>{};
+    return kind_in<typename P::parts>().with_bytes(sizeof(P));
   } else {
-    return kinds::mixed{};
+    return {nullptr, 0, true};
   }
 }
-template <class P> using numbers_kind = decltype(kind_of_numbers<std::remove_const_t<P>>());
+
+template <class P> [[nodiscard]] constexpr auto first_owned();
+template <template <class...> class Tuple, class... M>
+[[nodiscard]] constexpr auto first_owned_of(std::type_identity<Tuple<M...>>) {
+  constexpr auto at = [] {
+    auto i = std::size_t{0};
+    (void)((kind_in<member_type<M>>().bytes > 0 || (++i, false)) || ...);
+    return i;
+  }();
+  return first_owned<member_type<std::tuple_element_t<at, std::tuple<M...>>>>();
+}
+/// The type of the first tensor that a struct of parameters owns.
+template <class P> [[nodiscard]] constexpr auto first_owned() {
+  if constexpr (requires { typename P::shape_type; })
+    return std::type_identity<P>{};
+  else if constexpr (std::is_array_v<P>)
+    return first_owned<std::remove_extent_t<P>>();
+  else if constexpr (tuple_length<P> > 0)
+    return first_owned_of(std::type_identity<P>{});
+  else if constexpr (has_members<P>)
+    return first_owned_of(std::type_identity<members_of<P>>{});
+  else
+    return first_owned<typename P::parts>();
+}
 
 template <class W> [[nodiscard]] constexpr auto as_view(W& w) {
   if constexpr (std::is_const_v<W>)
@@ -243,22 +241,23 @@ template <class W> [[nodiscard]] constexpr auto as_view(W& w) {
 /// A struct that is one block of numbers: tensors of one scalar type and backend, and nothing else.
 template <class P>
 concept owns_parameters =
-    std::is_trivially_copyable_v<P> && detail::numbers_kind<P>::bytes == sizeof(P);
+    std::is_trivially_copyable_v<P> && detail::kind_in<std::remove_const_t<P>>().bytes == sizeof(P);
 
 namespace detail {
 
-template <class P> [[nodiscard]] constexpr auto backend_of_owned() {
+/// The first tensor of a struct that is one block; a number where it is none.
+template <class P> [[nodiscard]] constexpr auto tensor_of_block() {
   if constexpr (owns_parameters<P>)
-    return std::type_identity<typename numbers_kind<P>::backend_type>{};
+    return first_owned<std::remove_const_t<P>>();
   else
-    return std::type_identity<default_backend>{};
+    return std::type_identity<tensor<float, shape<>>>{};
 }
+template <class P> using tensor_of_block_t = typename decltype(tensor_of_block<P>())::type;
 
 }  // namespace detail
 
 /// The backend of a struct of parameters.
-template <class P>
-using backend_of_parameters = typename decltype(detail::backend_of_owned<P>())::type;
+template <class P> using backend_of_parameters = backend_of<detail::tensor_of_block_t<P>>;
 
 /// All numbers of a struct of parameters as one view, the padding between its tensors with them.
 ///
@@ -268,11 +267,10 @@ template <class P> [[nodiscard]] auto numbers_of(P& p) {
   static_assert(error::holds<owns_parameters<P>, P>,
                 "numbers_of: the struct is no block of tensors of one scalar type and backend; "
                 "for_each_parameter visits them one by one");
-  using kind = detail::numbers_kind<P>;
-  using T = typename kind::scalar_type;
-  using U = std::conditional_t<std::is_const_v<P>, T const, T>;
-  return view<U, shape<static_cast<extent>(sizeof(P) / sizeof(T))>, typename kind::backend_type>(
-      reinterpret_cast<U*>(&p));
+  using first = detail::tensor_of_block_t<P>;
+  using T = std::conditional_t<std::is_const_v<P>, scalar_of<first> const, scalar_of<first>>;
+  return view<T, shape<static_cast<extent>(sizeof(P) / sizeof(T))>, backend_of<first>>(
+      reinterpret_cast<T*>(&p));
 }
 
 /// Calls f(path, tensor, ...) for every parameter, in order, by the name that PyTorch gives it, as

@@ -70,7 +70,7 @@ template <class Join, bool Keep, std::ptrdiff_t... Axes, class X>
   using E = std::remove_const_t<decltype(e)>;
   static_assert(error::holds<(has_axis<shape_of<E>>(Axes) && ...), shape_of<E>, axis_list<Axes...>>,
                 "reduction: there is no such axis");
-  return node::result<node::reduction<Join, Keep, Axes...>, E>{{}, hana::basic_tuple<E>{e}};
+  return node::result<node::reduction<Join, Keep, Axes...>, E>{{}, {e}};
 }
 
 /// The number of elements that go into one of the result.

@@ -30,13 +30,13 @@ template <bool Largest, std::size_t Axis, class Arg> struct found_index : base {
   struct cursor {
     scalar_of<Arg> const* memory;
     std::size_t first;
-    [[nodiscard]] constexpr auto get(one, std::size_t i) const -> std::int64_t {
+    [[nodiscard]] constexpr auto get(one_lane, std::size_t i) const -> std::int64_t {
       auto const at = first + i;
       auto const* const values = memory + at / inner * count * inner + at % inner;
       auto best = std::size_t{0};
       for (auto k = std::size_t{1}; k < count; ++k) {
-        auto const candidate = one::load(values + k * inner);
-        auto const so_far = one::load(values + best * inner);
+        auto const candidate = one_lane::load(values + k * inner);
+        auto const so_far = one_lane::load(values + best * inner);
         auto const better = Largest ? candidate > so_far : candidate < so_far;
         if (better || (candidate != candidate && so_far == so_far)) best = k;  // the first NaN
       }
@@ -78,8 +78,7 @@ template <bool Largest, std::ptrdiff_t Axis, class X>
                 "argmax: a fixed shape that has this axis");
   auto const e = as_memory<scalar_among<X>>(std::forward<X>(x));
   using E = std::remove_const_t<decltype(e)>;
-  return node::result<node::search<Largest, normal_axis<S::rank>(Axis)>, E>{
-      {}, hana::basic_tuple<E>{e}};
+  return node::result<node::search<Largest, normal_axis<S::rank>(Axis)>, E>{{}, {e}};
 }
 
 }  // namespace detail

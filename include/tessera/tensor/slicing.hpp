@@ -43,7 +43,7 @@ template <class Arg, class S, bool UnitLast> struct arranged : base {
   }
   constexpr void bind(auto& memory) { arg.bind(memory); }
   constexpr void compute() const { arg.compute(); }
-  template <class> [[nodiscard]] constexpr auto conflicts(written const& w) const -> bool {
+  template <class> [[nodiscard]] constexpr auto conflicts(written_memory const& w) const -> bool {
     return arg.template conflicts<nothing>(w);
   }
 };
@@ -103,7 +103,7 @@ template <class X> [[nodiscard]] constexpr auto with_address(X&& x) -> decltype(
   else if constexpr (owning<A>)
     return node::owned_leaf<A>{{}, x};
   else
-    return node::result<node::value_of, A>{{}, hana::basic_tuple<A>{x}};
+    return node::result<node::value_of, A>{{}, {x}};
 }
 
 /// An operand as a node whose elements lie one after another once it is computed.
@@ -113,7 +113,7 @@ template <class With, class X> [[nodiscard]] constexpr auto as_memory(X&& x) {
   if constexpr (requires { e.data(); })
     return e;
   else
-    return node::result<node::value_of, E>{{}, hana::basic_tuple<E>{e}};
+    return node::result<node::value_of, E>{{}, {e}};
 }
 
 template <class X>
@@ -161,7 +161,12 @@ template <fixed_shape R, array_operand X>
   auto repeated = std::array<std::ptrdiff_t, R::rank>{};
   for (auto a = std::size_t{0}; a < S::rank; ++a)
     repeated[a + R::rank - S::rank] = S::extents[a] == 1 ? 0 : strides[a];
-  constexpr auto unit = detail::last_is_unit<X> && S::rank > 0 && last_of<S> > 1;
+  constexpr auto unit = [] {
+    if constexpr (S::rank == 0)
+      return false;
+    else
+      return detail::last_is_unit<X> && last_of<S> > 1;
+  }();
   return detail::arrange<R, unit>(std::forward<decltype(from)>(from), actual_extents<R>{}, 0,
                                   repeated);
 }

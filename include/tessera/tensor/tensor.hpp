@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/policy.hpp>
+#include <tessera/core/contract.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/tensor/concepts.hpp>
 
@@ -34,6 +35,10 @@ template <class Backend> constexpr void reads_no_number() {
 /// means not kept, or not wanted. Assigning a view to a named view makes that one see the other's
 /// memory, as with std::span; to write through a named view: assign(v, e) or v += e. An unnamed one
 /// is written: x[0] = a + b.
+///
+/// Errors  of a temporary tensor there is no view: tests/fail/view_of_temporary.cpp; an extent
+/// above
+///         its bound breaks the contract
 template <class T, class S, class Backend = default_backend> struct view {
   static_assert(error::holds<defined_backend<Backend>, Backend>,
                 "view: its backend is only declared here; cuda needs tessera/cuda.hpp");
@@ -51,7 +56,9 @@ template <class T, class S, class Backend = default_backend> struct view {
   constexpr explicit view(T* data)
     requires fixed_shape<S>
       : memory{data} {}
-  constexpr view(T* data, actual_extents<S> extents) : memory{data}, actual{extents} {}
+  constexpr view(T* data, actual_extents<S> extents) : memory{data}, actual{extents} {
+    if constexpr (S::bounded > 0) require(actual.fits(), "view: an extent above its bound");
+  }
   view(view const&) = default;
   auto operator=(view const&) & -> view& = default;
 
@@ -118,13 +125,15 @@ template <class T, class S, class Backend = default_backend> struct view {
 /// Shapes  T values of shape S; where extents are bounded, the actual ones travel in views:
 ///         x.sized(7), gates.sized_like(x)
 /// State   tensor{} is zeros; `tensor x;` is not initialized
-/// Cost    S::capacity numbers, rounded up to storage_alignment bytes; no other member
+/// Cost    S::capacity numbers, rounded up to storage_alignment bytes; no other member. A part of a
+///         temporary would outlive it: temporaries have no views
 /// Errors  more values than elements do not compile: tests/fail/tensor_too_many_values.cpp; nor
 ///         does a tensor of `cuda` without its kernels: tests/fail/cuda_without_kernels.cpp
 template <class T, class S, class Backend> struct tensor {
   static_assert(error::holds<defined_backend<Backend>, Backend>,
                 "tensor: its backend is only declared here; cuda needs tessera/cuda.hpp");
-
+  static_assert(S::capacity <= static_cast<std::size_t>(PTRDIFF_MAX) / 2 / sizeof(T),
+                "tensor: more bytes than can be counted");
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
@@ -177,51 +186,60 @@ template <class T, class S, class Backend> struct tensor {
   /// A view with these numbers for the bounded extents, outermost first.
   template <detail::indices... N>
     requires(sizeof...(N) == S::bounded)
-  [[nodiscard]] constexpr auto sized(N... n) -> view<T, S, Backend> {
+  [[nodiscard]] constexpr auto sized(N... n) & -> view<T, S, Backend> {
     return {values, extents_of(n...)};
   }
   template <detail::indices... N>
     requires(sizeof...(N) == S::bounded)
-  [[nodiscard]] constexpr auto sized(N... n) const -> view<T const, S, Backend> {
+  [[nodiscard]] constexpr auto sized(N... n) const& -> view<T const, S, Backend> {
     return {values, extents_of(n...)};
   }
+  template <detail::indices... N> auto sized(N...) const&& = delete;
   /// A view with the bounded extents of x, in their order.
-  template <class X> [[nodiscard]] constexpr auto sized_like(X const& x) -> view<T, S, Backend> {
+  template <class X> [[nodiscard]] constexpr auto sized_like(X const& x) & -> view<T, S, Backend> {
     return {values, x.actual.template as<S>()};
   }
   template <class X>
-  [[nodiscard]] constexpr auto sized_like(X const& x) const -> view<T const, S, Backend> {
+  [[nodiscard]] constexpr auto sized_like(X const& x) const& -> view<T const, S, Backend> {
     return {values, x.actual.template as<S>()};
   }
-  [[nodiscard]] constexpr operator view<T, S, Backend>()
+  template <class X> auto sized_like(X const&) const&& = delete;
+  [[nodiscard]] constexpr operator view<T, S, Backend>() &
     requires fixed_shape<S>
   {
     return view<T, S, Backend>{values};
   }
-  [[nodiscard]] constexpr operator view<T const, S, Backend>() const
+  [[nodiscard]] constexpr operator view<T const, S, Backend>() const&
     requires fixed_shape<S>
   {
     return view<T const, S, Backend>{values};
   }
+  operator view<T const, S, Backend>() const&& = delete;
 
-  [[nodiscard]] constexpr auto operator[](std::size_t i) -> decltype(auto)
+  [[nodiscard]] constexpr auto operator[](std::size_t i) & -> decltype(auto)
     requires(fixed_shape<S> && S::rank > 0)
   {
     return view<T, S, Backend>{values}[i];
   }
-  [[nodiscard]] constexpr auto operator[](std::size_t i) const -> decltype(auto)
+  [[nodiscard]] constexpr auto operator[](std::size_t i) const& -> decltype(auto)
     requires(fixed_shape<S> && S::rank > 0)
   {
     return view<T const, S, Backend>{values}[i];
   }
+  auto operator[](std::size_t) const&& = delete;
   template <detail::indices... I>
     requires(fixed_shape<S> && sizeof...(I) == S::rank)
-  [[nodiscard]] constexpr auto operator()(I... index) -> T& {
+  [[nodiscard]] constexpr auto operator()(I... index) & -> T& {
     return view<T, S, Backend>{values}(index...);
   }
   template <detail::indices... I>
     requires(fixed_shape<S> && sizeof...(I) == S::rank)
-  [[nodiscard]] constexpr auto operator()(I... index) const -> T const& {
+  [[nodiscard]] constexpr auto operator()(I... index) const& -> T const& {
+    return view<T const, S, Backend>{values}(index...);
+  }
+  template <detail::indices... I>
+    requires(fixed_shape<S> && sizeof...(I) == S::rank)
+  [[nodiscard]] constexpr auto operator()(I... index) const&& -> T {
     return view<T const, S, Backend>{values}(index...);
   }
   [[nodiscard]] constexpr auto begin() -> T* { return values; }
@@ -304,11 +322,18 @@ template <class X> using view_of = view<scalar_of<X>, shape_of<X>, backend_of<X>
 template <class X> using const_view_of = view<scalar_of<X> const, shape_of<X>, backend_of<X>>;
 
 /// A view of a tensor or of a view, read only.
+///
+/// Errors  a tensor with bounded extents that is not sized does not compile:
+///         tests/fail/bounded_not_sized.cpp
 template <contiguous X> [[nodiscard]] constexpr auto as_const(X const& x) -> const_view_of<X> {
-  if constexpr (owning<X>)
-    return const_view_of<X>{x.data()};
-  else
+  if constexpr (not owning<X>) {
     return {x.data(), x.actual};
+  } else {
+    static_assert(error::holds<fixed_shape<shape_of<X>>, shape_of<X>>,
+                  "a tensor with bounded extents needs its actual ones: x.sized(n)");
+    return const_view_of<X>{x.data(), {}};
+  }
 }
+template <owning X> auto as_const(X const&&) -> const_view_of<X> = delete;
 
 }  // namespace tessera

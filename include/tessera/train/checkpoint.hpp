@@ -60,8 +60,8 @@ inline void check_facts(safetensors const& file, training_facts const& facts) {
     auto const found = file.metadata().find(key);
     auto const got = found == file.metadata().end() ? std::string{} : found->second;
     if (got != expected)
-      throw safetensors_error("was made with the " + key + " \"" + shortened(got) +
-                              "\", expected \"" + shortened(expected) + '"');
+      throw safetensors_error("was made with the " + key + " \"" + shortened(got, 200) +
+                              "\", expected \"" + shortened(expected, 200) + '"');
   }
 }
 /// Errors  safetensors_error, which names the first that differs
@@ -74,18 +74,32 @@ inline void check_settings(safetensors const& file, std::string const& settings)
 
 }  // namespace detail
 
+namespace detail {
+
+/// Parameters and statistics by their names, as a file has them: no name is in both.
+template <class P, class S> struct learned {
+  P& parameters;
+  S& statistics;
+  template <class F, class... L> static constexpr void visit(F const& f, L&... l) {
+    f(name{}, l.parameters...);
+    if constexpr (not std::is_empty_v<S>) f(name{}, l.statistics...);
+  }
+};
+
+}  // namespace detail
+
 /// Writes a checkpoint, all or nothing. `settings` are the program's: see settings_text.hpp.
 ///
 /// Errors  file_error; the checkpoint before it remains
-template <class Training, class Parameters, class... Parts>
-void save_checkpoint(std::filesystem::path const& path, Training& t, Parameters const& best,
+template <class Training, class Best, class... Parts>
+void save_checkpoint(std::filesystem::path const& path, Training& t, Best const& best,
                      training_progress progress, training_facts const& facts,
                      std::string const& settings, std::tuple<Parts...>& parts) {
   auto writer = safetensors_writer{};
   writer.set_metadata("tessera.checkpoint", "2");
   writer.set_metadata("settings", settings);
   for (auto const& [key, fact] : facts) writer.set_metadata(key, fact);
-  add_parameters(writer, t.parameters, "model.");
+  add_parameters(writer, detail::learned{t.parameters, t.statistics}, "model.");
   add_parameters(writer, best, "best.");
   auto const add_number = [&](std::string const& name, auto const& number) {
     using T = std::remove_cvref_t<decltype(number)>;
@@ -113,8 +127,8 @@ void save_checkpoint(std::filesystem::path const& path, Training& t, Parameters 
 /// Errors  safetensors_error for a file that is no checkpoint, or of another training: the tensor
 ///         and both shapes are named, or the fact and both words, or the first of other settings
 ///         and both values; with a progress that no training arrives at; file_error
-template <class Training, class Parameters, class... Parts>
-auto load_checkpoint(std::filesystem::path const& path, Training& t, Parameters& best,
+template <class Training, class Best, class... Parts>
+auto load_checkpoint(std::filesystem::path const& path, Training& t, Best& best,
                      training_progress& progress, training_facts const& facts,
                      std::string const& settings, std::tuple<Parts...>& parts) -> training_facts {
   auto const file = safetensors::read(path);
@@ -124,7 +138,8 @@ auto load_checkpoint(std::filesystem::path const& path, Training& t, Parameters&
     if (version->second != "2")
       throw safetensors_error("is a checkpoint of version " + shortened(version->second) +
                               ", expected 2");
-    check_parameters(file, t.parameters, "model.");
+    auto model = detail::learned{t.parameters, t.statistics};
+    check_parameters(file, model, "model.");
     check_parameters(file, best, "best.");
     detail::check_facts(file, facts);
     detail::check_settings(file, settings);
@@ -154,7 +169,7 @@ auto load_checkpoint(std::filesystem::path const& path, Training& t, Parameters&
                                   " bytes, got " + std::to_string(entry.bytes.size()));
         copies.push_back([&] { std::memcpy(&state, entry.bytes.data(), sizeof state); });
       }
-    load_parameters(file, t.parameters, "model.");
+    load_parameters(file, model, "model.");
     load_parameters(file, best, "best.");
     for (auto const& copy : copies) copy();
     return {file.metadata().begin(), file.metadata().end()};

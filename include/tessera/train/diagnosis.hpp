@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/compose/objects.hpp>
+#include <tessera/compose/sequential.hpp>
 
 #include <cmath>
 #include <memory>

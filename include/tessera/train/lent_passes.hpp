@@ -16,7 +16,7 @@ namespace tessera {
 template <class Training> class lent_passes {
  public:
   using pass_type = typename Training::pass_type;
-  using run_type = inference<typename Training::model, typename Training::input>;
+  using run_type = typename Training::inference_type;
   static constexpr bool fits =
       sizeof(run_type) <= sizeof(pass_type) && alignof(run_type) <= alignof(pass_type);
 

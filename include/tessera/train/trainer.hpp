@@ -79,6 +79,7 @@ class trainer {
   using model = typename Training::model;
   using optimizer_type = typename Training::optimizer_type;
   using parameters_type = typename Training::parameters_type;
+  using statistics_type = typename Training::statistics_type;
   using target_type = detail::target_type<Loss, Y, Y>;
   static constexpr auto chunks = Training::chunks;
   static_assert((true && ... && detail::is_part<Parts, parameters_type>),
@@ -99,6 +100,7 @@ class trainer {
         workers_(std::min(options_.threads, chunks)),
         training_(std::make_unique<Training>()),
         best_(std::make_unique<parameters_type>()),
+        best_statistics_(std::make_unique<statistics_type>()),
         passes_(*training_) {
     options_.check();
     clear(*training_);
@@ -107,6 +109,9 @@ class trainer {
 
   [[nodiscard]] auto parameters() -> parameters_type& { return training_->parameters; }
   [[nodiscard]] auto best() const -> parameters_type const& { return *best_; }
+  /// The statistics that belong to them; of a model without any, an empty object.
+  [[nodiscard]] auto statistics() -> statistics_type& { return training_->statistics; }
+  [[nodiscard]] auto best_statistics() const -> statistics_type const& { return *best_statistics_; }
   [[nodiscard]] auto progress() const -> training_progress const& { return progress_; }
   template <class Part> [[nodiscard]] auto part() const -> Part const& {
     return std::get<Part>(parts_);
@@ -121,8 +126,9 @@ class trainer {
   /// Errors  safetensors_error where it is of another training: other parameters, optimizer, loss,
   ///         schedule, parts, or options and settings that change what a step does
   void resume() {
-    auto const found = load_checkpoint(checkpoint_file(), *training_, *best_, progress_, facts(),
-                                       options_.settings, parts_);
+    auto best_model = detail::learned{*best_, *best_statistics_};
+    auto const found = load_checkpoint(checkpoint_file(), *training_, best_model, progress_,
+                                       facts(), options_.settings, parts_);
     if (progress_.seed != options_.seed)
       throw safetensors_error(checkpoint_file().string() + ": was trained with seed " +
                               std::to_string(progress_.seed) + ", expected " +
@@ -211,7 +217,8 @@ class trainer {
     if (writes()) {
       auto all_facts = facts();
       all_facts["batches"] = batches_of_epoch_;
-      save_checkpoint(checkpoint_file(), *training_, *best_, progress_, all_facts,
+      auto const best_model = detail::learned{*best_, *best_statistics_};
+      save_checkpoint(checkpoint_file(), *training_, best_model, progress_, all_facts,
                       options_.settings, parts_);
     }
     saved_ = clock::now();
@@ -314,7 +321,7 @@ class trainer {
       auto const x = slots[c].x.read();
       losses_[c] = 0;
       if (x.size() == 0)
-        clear_parameters(training_->passes[c].gradient);
+        training_->differentiate_nothing(c);
       else
         losses_[c] = training_->differentiate(c, x, slots[c].target.read(), loss_, terms,
                                               context_of(source, slots[c], random(c)));
@@ -376,6 +383,11 @@ class trainer {
                          ", norm of the gradient " + std::to_string(norm) + "; " + where);
   }
 
+  /// The best parameters have statistics of their own.
+  [[nodiscard]] auto statistics_of_parameters(parameters_type const& p) const
+      -> statistics_type const& {
+    return &p == best_.get() ? *best_statistics_ : training_->statistics;
+  }
   template <class Source>
   void predict_by(auto const& slots, parameters_type const& p, Source& source, auto&& f) {
     auto runs = typename lent_passes<Training>::loan(passes_);
@@ -386,8 +398,13 @@ class trainer {
         source.load(b, c, chunks, slots[c]);
         if (not Source::carries) clear(runs[c].state);
         if (slots[c].x.read().size() == 0) return;
-        auto const y =
-            runs[c].resume(p, slots[c].x.read(), context_of(source, slots[c], plain_context{}));
+        auto const context = context_of(source, slots[c], plain_context{});
+        auto const y = [&] {
+          if constexpr (Training::has_statistics)
+            return runs[c].resume(p, statistics_of_parameters(p), slots[c].x.read(), context);
+          else
+            return runs[c].resume(p, slots[c].x.read(), context);
+        }();
         answers[c] = y;
       });
       for (auto c = std::size_t{0}; c < chunks; ++c)
@@ -433,6 +450,7 @@ class trainer {
       progress_.best = monitored;
       progress_.best_epoch = report.epoch;
       *best_ = training_->parameters;
+      *best_statistics_ = training_->statistics;
       report.best = true;
     }
     if (monitored < progress_.best_before - options_.min_delta) {
@@ -473,6 +491,7 @@ class trainer {
   workers workers_;
   std::unique_ptr<Training> training_;
   std::unique_ptr<parameters_type> best_;
+  std::unique_ptr<statistics_type> best_statistics_;
   lent_passes<Training> passes_;
   std::array<scalar, chunks> losses_ = {};  // of the last batch
   training_progress progress_;

@@ -29,10 +29,11 @@ template <class... Object> void add_layout(measured& to) {
 }
 
 /// Inputs are small whole numbers, which tables take, too.
-template <class Model, class X> [[maybe_unused]] auto measure(auto const& context) -> measured {
+template <class Model, class X, class Context>
+[[maybe_unused]] auto measure(Context const& context) -> measured {
   using parameters = tessera::parameters_of<Model, tessera::owned<float>>;
-  using run = tessera::inference<Model, X>;
-  using pass = tessera::differentiation<Model, X>;
+  using run = tessera::inference_for<Model, X, Context>;
+  using pass = tessera::differentiation_for<Model, X, Context>;
   auto const p = std::make_unique<parameters>();
   tessera::clear(*p);
   auto seed = std::uint32_t{1};
@@ -47,16 +48,27 @@ template <class Model, class X> [[maybe_unused]] auto measure(auto const& contex
   auto const x = std::make_unique<X>();
   for (auto i = std::size_t{0}; i < x->size(); ++i) x->values[i] = static_cast<float>(i % 5);
 
+  // Those of a model that has some stand behind its parameters.
+  using statistics = tessera::statistics_of<Model, tessera::owned<float>>;
+  auto const memory = std::make_unique<statistics>();
+  tessera::for_each_parameter([](tessera::name const&, auto& w) { w = {}; }, *memory);
+  auto const with_statistics = [&](auto const& call) {
+    if constexpr (std::is_empty_v<statistics>)
+      return call();
+    else
+      return call(*memory);
+  };
+
   auto result = measured{};
   add_layout<parameters, X, run, pass>(result);
   auto const r = std::make_unique<run>();
   tessera::clear(*r);
-  add(result, r->resume(*p, *x, context));
+  add(result, with_statistics([&](auto const&... s) { return r->resume(*p, s..., *x, context); }));
   auto const d = std::make_unique<pass>();
   tessera::clear(*d);
-  add(result, d->forward(*p, *x, context));
+  add(result, with_statistics([&](auto const&... s) { return d->forward(*p, s..., *x, context); }));
   for (auto i = std::size_t{0}; i < d->dy.size(); ++i) d->dy.data()[i] = 0.5F;
-  d->backward(*p, *x, context);
+  with_statistics([&](auto const&... s) { d->backward(*p, s..., *x, context); });
   tessera::for_each_parameter([&](tessera::name const&, auto const& w) { add(result, w); },
                               d->gradient);
   return result;

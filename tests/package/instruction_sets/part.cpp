@@ -52,7 +52,8 @@ template <class T> void express() {
   print("expression", e);
   tensor<T, shape<37>> s = sum(square(e), axis<0>);
   print("reduction", s);
-  print("product", matmul(e, transpose(a)));
+  tensor<T, shape<7, 7>> p = matmul(e, transpose(a));
+  print("product", p);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ auto main() -> int {
     }
   };
   check("filter", on_cuda::train_filter);
+  check("gated units", on_cuda::train_gated);
   check("language model", on_cuda::train_language_model);
   check("denoiser", on_cuda::train_denoiser);
   check("convolutions", on_cuda::train_convolutions);

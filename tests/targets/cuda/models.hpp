@@ -123,13 +123,25 @@ inline constexpr auto no_context = [](int) { return plain_context{}; };
 /// The frequency filter's network, with dropout between two layers.
 struct filter : sequential<lstm<5, 16, lstm_options{.layers = 2, .dropout = 0.3}>, linear<16, 1>> {
 };
-inline auto train_filter(int steps, bool as_graph) -> distances {
-  auto run = side_by_side<filter, shape<12, 4, 5>, shape<12, 4, 1>, float, adam, mse>{};
+/// Gated units in both directions, read where they end.
+struct gated
+    : sequential<transposed_layer,
+                 gru<5, 16, gru_options{.layers = 2, .dropout = 0.3, .bidirectional = true}>,
+                 parallel<last_step, mean_over_time>, linear<64, 1>> {};
+template <class Model, class S, class R>
+[[nodiscard]] auto train_recurrent(int steps, bool as_graph) -> distances {
+  auto run = side_by_side<Model, S, R, float, adam, mse>{};
   run.fill(uniform, uniform);
   auto const context = [](int step) {
     return random_context{.seed = 3, .step = static_cast<std::uint64_t>(step)};
   };
   return run.train(steps, as_graph, context, context);
+}
+inline auto train_filter(int steps, bool as_graph) -> distances {
+  return train_recurrent<filter, shape<12, 4, 5>, shape<12, 4, 1>>(steps, as_graph);
+}
+inline auto train_gated(int steps, bool as_graph) -> distances {
+  return train_recurrent<gated, shape<4, 12, 5>, shape<4, 1>>(steps, as_graph);
 }
 
 /// The character model, narrower.

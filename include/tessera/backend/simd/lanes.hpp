@@ -5,8 +5,8 @@
 
 namespace tessera::inline TESSERA_TARGET {
 
-/// How a row is read and written a vector at a time: the vector counterpart of `one`.
-template <class T> struct whole {
+/// How a row is read and written a vector at a time: the vector counterpart of `one_lane`.
+template <class T> struct whole_lanes {
   using scalar_type = T;
   static constexpr std::size_t width = lane::pack<T>::width;
   [[nodiscard]] static constexpr auto count() -> std::size_t { return width; }
@@ -40,7 +40,7 @@ template <class T> struct whole {
 };
 
 /// The first n lanes of a vector: the tail of a row. Nothing beyond it is touched.
-template <class T> struct first {
+template <class T> struct first_lanes {
   using scalar_type = T;
   static constexpr std::size_t width = lane::pack<T>::width;
   std::size_t n;
@@ -59,19 +59,19 @@ template <class T> struct first {
   [[nodiscard]] TESSERA_INLINE static auto splat(bool v) { return lane::mask<T>(v); }
   template <class U>
   [[nodiscard]] TESSERA_INLINE auto gather(U const* p, std::ptrdiff_t stride) const {
-    return whole<T>::gather_first(p, stride, n);
+    return whole_lanes<T>::gather_first(p, stride, n);
   }
   [[nodiscard]] TESSERA_INLINE static auto at(lane::pack<T> v, std::size_t k) -> T {
-    return whole<T>::at(v, k);
+    return whole_lanes<T>::at(v, k);
   }
 };
 
 /// Calls f(lanes, i) for the whole vectors of n elements, and once more for what is left.
 template <class T, class F> TESSERA_INLINE inline void for_each_vector(std::size_t n, F&& f) {
-  constexpr auto width = whole<T>::width;
+  constexpr auto width = whole_lanes<T>::width;
   auto i = std::size_t{0};
-  for (; i + width <= n; i += width) f(whole<T>{}, i);
-  if (i < n) f(first<T>{n - i}, i);
+  for (; i + width <= n; i += width) f(whole_lanes<T>{}, i);
+  if (i < n) f(first_lanes<T>{n - i}, i);
 }
 
 }  // namespace tessera::inline TESSERA_TARGET

@@ -74,9 +74,9 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erfc_tail(V x) ->
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erf(V x) -> V {
   auto const magnitude = abs(x);
   auto const turn = constant<V>(detail::erf_turn);
-  auto const far = constant<V>(1) - detail::erfc_tail(max(turn, magnitude));
-  auto const near = detail::erf_near_zero(min(turn, magnitude));
-  return select(x != x, x, copysign(select(magnitude < turn, near, far), x));
+  auto const outer = constant<V>(1) - detail::erfc_tail(max(turn, magnitude));
+  auto const inner = detail::erf_near_zero(min(turn, magnitude));
+  return select(x != x, x, copysign(select(magnitude < turn, inner, outer), x));
 }
 
 /// 1 - erf(x), accurate where that is small.
@@ -87,9 +87,9 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erfc(V x) -> V {
   auto const magnitude = abs(x);
   auto const turn = constant<V>(detail::erf_turn);
   auto const tail = detail::erfc_tail(max(turn, magnitude));
-  auto const far = select(x < constant<V>(0), constant<V>(2) - tail, tail);
-  auto const near = constant<V>(1) - detail::erf_near_zero(min(turn, max(-turn, x)));
-  return select(x != x, x, select(magnitude < turn, near, far));
+  auto const outer = select(x < constant<V>(0), constant<V>(2) - tail, tail);
+  auto const inner = constant<V>(1) - detail::erf_near_zero(min(turn, max(-turn, x)));
+  return select(x != x, x, select(magnitude < turn, inner, outer));
 }
 
 /// The distribution of a standard normal variable: erfc(-x / sqrt(2)) / 2.
@@ -104,9 +104,9 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto normal_distributi
   auto const square = half * limited * limited;
   auto const lost = fma(half * limited, limited, -square);
   auto const tail = half * detail::erfc_tail(max(turn, argument), {square, lost});
-  auto const far = select(x < constant<V>(0), tail, constant<V>(1) - tail);
-  auto const near = half + half * detail::erf_near_zero(copysign(min(turn, argument), x));
-  return select(x != x, x, select(argument < turn, near, far));
+  auto const outer = select(x < constant<V>(0), tail, constant<V>(1) - tail);
+  auto const inner = half + half * detail::erf_near_zero(copysign(min(turn, argument), x));
+  return select(x != x, x, select(argument < turn, inner, outer));
 }
 
 }  // namespace tessera::lane

@@ -127,8 +127,8 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto log_of_parts(V e,
                    -0x1.556286p-3, 0x1.999d2ap-3, -0x1.ffffe6p-3, 0x1.555554p-2);
     auto const square = f * f;
     auto const low = fma(e, constant<V>(ln2_low<V>), c);
-    auto const small = fma(constant<V>(-0.5), square, fma(square * f, q, low));
-    return fma(e, constant<V>(ln2_high<V>), f + small);
+    auto const tail = fma(constant<V>(-0.5), square, fma(square * f, q, low));
+    return fma(e, constant<V>(ln2_high<V>), f + tail);
   } else {
     auto const s = f / (constant<V>(2) + f);
     auto const z = s * s;
@@ -137,8 +137,8 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto log_of_parts(V e,
                                   0x1.999999997f9f8p-2, 0x1.5555555555593p-1);
     auto const half_square = constant<V>(0.5) * f * f;
     auto const low = fma(e, constant<V>(ln2_low<V>), c);
-    auto const small = half_square - fma(s, half_square + r, low);
-    return fma(e, constant<V>(ln2_high<V>), f - small);
+    auto const tail = half_square - fma(s, half_square + r, low);
+    return fma(e, constant<V>(ln2_high<V>), f - tail);
   }
 }
 
@@ -171,9 +171,9 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto log1p(V x) -> V {
   auto const [e, f] = detail::split(u);
   // What 1 + x rounded away, as a part of u; f is exact where u was near 1.
   auto const lost = select(x < one, x - (u - one), one - (u - x)) / u;
-  auto const near = e == constant<V>(0);
+  auto const at_one = e == constant<V>(0);
   auto const value =
-      detail::log_of_parts(e, select(near, x, f), select(near, constant<V>(0), lost));
+      detail::log_of_parts(e, select(at_one, x, f), select(at_one, constant<V>(0), lost));
   auto const limited = detail::log_limits(u, value);
   return select(x == constant<V>(0), x, limited);
 }

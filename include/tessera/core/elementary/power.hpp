@@ -89,9 +89,9 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto is_integer(V y) {
   // Above 2^mantissa every number is an integer.
   auto const large = constant<V>(is_float<V> ? 0x1p23 : 0x1p52);
   auto const magnitude = abs(y);
-  auto const small = min(magnitude, large);
-  auto const rounded = (small + large) - large;
-  return rounded == small;
+  auto const limited = min(magnitude, large);
+  auto const rounded = (limited + large) - large;
+  return rounded == limited;
 }
 
 }  // namespace detail

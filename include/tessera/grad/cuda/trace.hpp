@@ -35,7 +35,7 @@ template <class S> class places_of_tree {
     if (has_others_) return false;
     for (auto const& a : ranges_)
       for (auto const& b : ranges_)
-        if (not(a == b) && written{a.first, a.last}.overlaps(b.first, b.last)) return false;
+        if (not(a == b) && written_memory{a.first, a.last}.overlaps(b.first, b.last)) return false;
     return true;
   }
   [[nodiscard]] auto all(auto const& f) const -> bool {
@@ -89,7 +89,7 @@ TESSERA_DEVICE constexpr void forget_columns(grad::summed_place<Place, T>&) {}
 template <class F, class... Places>
 TESSERA_DEVICE constexpr void forget_columns(grad::map_place<F, Places...>& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (forget_columns(hana::at_c<I>(place.places)), ...);
+    (forget_columns(node::item<I>(place.places)), ...);
   }(std::index_sequence_for<Places...>{});
 }
 
@@ -115,7 +115,8 @@ template <class S, class E, class Place, class D> struct pull_part {
       auto place = grad::place_of(node::detail::operand_row<S>(to, index));
       if (not of_columns) forget_columns(place);
       for (auto k = first; k < first + columns_each; ++k)
-        grad::pull(row, place, one{}, k, grad::trace(row, one{}, k), slopes.get(one{}, k));
+        grad::pull(row, place, one_lane{}, k, grad::trace(row, one_lane{}, k),
+                   slopes.get(one_lane{}, k));
       if (along_rows) grad::flush(row, place);
     }
   }

@@ -8,8 +8,8 @@ namespace tessera {
 
 namespace detail {
 
-template <class T> struct embedding_number {
-  T const* x;
+template <class I, class T> struct embedding_number {
+  I const* x;
   std::size_t rows;
   std::size_t width;
   T const* weight;
@@ -19,9 +19,9 @@ template <class T> struct embedding_number {
   }
 };
 /// One number of the table gets the slopes of all places that name its row, ascending.
-template <class T> struct embedding_slope {
+template <class I, class T> struct embedding_slope {
   std::size_t count;
-  T const* x;
+  I const* x;
   std::size_t rows;
   std::size_t width;
   T const* dy;
@@ -37,15 +37,16 @@ template <class T> struct embedding_slope {
 }  // namespace detail
 
 template <> struct kernel<detail::embedding_fn, cuda> {
-  template <class T>
-  static void forward(std::size_t count, T const* x, std::size_t rows, std::size_t width,
+  template <class I, class T>
+  static void forward(std::size_t count, I const* x, std::size_t rows, std::size_t width,
                       T const* weight, T* y) {
-    device::for_each(count * width, detail::embedding_number<T>{x, rows, width, weight, y});
+    device::for_each(count * width, detail::embedding_number<I, T>{x, rows, width, weight, y});
   }
-  template <class T>
-  static void parameters(std::size_t count, T const* x, std::size_t rows, std::size_t width,
+  template <class I, class T>
+  static void parameters(std::size_t count, I const* x, std::size_t rows, std::size_t width,
                          T const* dy, T* dweight) {
-    device::for_each(rows * width, detail::embedding_slope<T>{count, x, rows, width, dy, dweight});
+    device::for_each(rows * width,
+                     detail::embedding_slope<I, T>{count, x, rows, width, dy, dweight});
   }
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <tessera/ops/cuda/product_tiles.hpp>
+#include <tessera/ops/product.hpp>
+#include <tessera/tensor/cuda/reduction.hpp>
 
 #if defined(__CUDACC__) && defined(TESSERA_CUBLASLT)
 #include <map>
@@ -190,3 +192,27 @@ template <class T> void multiply(product<T> const& p) { multiply_by_tiles(p); }
 #endif
 
 }  // namespace tessera::device
+
+namespace tessera {
+
+template <> struct kernel<detail::product_fn, cuda> {
+  template <class T> static void run(detail::matrix_product<T> const& p) {
+    device::multiply(device::product<T>{p.rows,
+                                        p.columns,
+                                        p.depth,
+                                        {p.a.data, p.a.row, p.a.column},
+                                        {p.b.data, p.b.row, p.b.column},
+                                        p.c,
+                                        p.c_row,
+                                        p.adds_last ? device::start::y_last
+                                        : p.adds    ? device::start::y
+                                                    : device::start::zero,
+                                        nullptr});
+  }
+  template <class T>
+  static void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sums) {
+    device::add_rows(rows, columns, d, sums);
+  }
+};
+
+}  // namespace tessera

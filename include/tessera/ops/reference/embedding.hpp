@@ -4,11 +4,19 @@
 #include <tessera/core/contract.hpp>
 #include <tessera/ops/operations.hpp>
 
+#include <concepts>
+
 namespace tessera {
 
 namespace detail {
 
-/// The row of a table that x names: the nearest whole number.
+/// The row of a table that x names: the nearest whole number, where it is not one.
+template <class I>
+  requires std::integral<I>
+[[nodiscard]] constexpr auto row_of_table(I x, std::size_t rows) -> std::size_t {
+  require(x >= 0 && static_cast<std::size_t>(x) < rows, "embedding: x names no row of the table");
+  return static_cast<std::size_t>(x);
+}
 template <class T> [[nodiscard]] constexpr auto row_of_table(T x, std::size_t rows) -> std::size_t {
   auto const inside = x > T{-0.5} && x < static_cast<T>(rows);
   auto row = inside ? static_cast<std::size_t>(x) : rows;
@@ -21,16 +29,16 @@ template <class T> [[nodiscard]] constexpr auto row_of_table(T x, std::size_t ro
 
 /// Slopes add over the places of x, ascending.
 template <> struct kernel<detail::embedding_fn, reference> {
-  template <class T>
-  static constexpr void forward(std::size_t count, T const* x, std::size_t rows, std::size_t width,
+  template <class I, class T>
+  static constexpr void forward(std::size_t count, I const* x, std::size_t rows, std::size_t width,
                                 T const* weight, T* y) {
     for (auto i = std::size_t{0}; i < count; ++i) {
       auto const* const from = weight + detail::row_of_table(x[i], rows) * width;
       for (auto k = std::size_t{0}; k < width; ++k) y[i * width + k] = from[k];
     }
   }
-  template <class T>
-  static constexpr void parameters(std::size_t count, T const* x, std::size_t rows,
+  template <class I, class T>
+  static constexpr void parameters(std::size_t count, I const* x, std::size_t rows,
                                    std::size_t width, T const* dy, T* dweight) {
     for (auto i = std::size_t{0}; i < count; ++i) {
       auto* const to = dweight + detail::row_of_table(x[i], rows) * width;

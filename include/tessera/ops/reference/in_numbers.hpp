@@ -9,7 +9,7 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// for numbers and vectors are written once, for this or for in_vectors.
 struct in_numbers {
   template <class T> static constexpr void each(std::size_t n, auto const& f) {
-    for (auto i = std::size_t{0}; i < n; ++i) f(one{}, i);
+    for (auto i = std::size_t{0}; i < n; ++i) f(one_lane{}, i);
   }
 };
 

@@ -65,32 +65,4 @@ template <> struct kernel<detail::affine_map_fn, simd> {
   }
 };
 
-template <> struct kernel<detail::affine_map_input_fn, simd> {
-  static constexpr void run(auto const& weight, auto dy, auto dx, bool adds = false) {
-    using T = scalar_of<decltype(dy)>;
-    if (dx.data() == nullptr) return;
-    if (std::is_constant_evaluated())
-      return kernel<detail::affine_map_input_fn, reference>::run(weight, dy, dx, adds);
-    constexpr auto in = last_of<shape_of<decltype(dx)>>;
-    constexpr auto out = last_of<shape_of<decltype(dy)>>;
-    tile::multiply<T>({detail::rows_of(dy), in, out, dy.data(), out, 1, weight.data(), in,
-                       dx.data(), in, adds ? tile::start::c_last : tile::start::zero, nullptr});
-  }
-};
-
-template <> struct kernel<detail::affine_map_parameters_fn, simd> {
-  static constexpr void run(auto x, auto dy, auto* dweight, auto* dbias) {
-    using T = scalar_of<decltype(x)>;
-    if (std::is_constant_evaluated())
-      return kernel<detail::affine_map_parameters_fn, reference>::run(x, dy, dweight, dbias);
-    constexpr auto in = last_of<shape_of<decltype(x)>>;
-    constexpr auto out = last_of<shape_of<decltype(dy)>>;
-    auto const rows = detail::rows_of(x);
-    if (dweight != nullptr)
-      tile::multiply<T>(
-          {out, in, rows, dy.data(), 1, out, x.data(), in, dweight, in, tile::start::c, nullptr});
-    if (dbias != nullptr) tile::add_rows<T>(rows, out, dy.data(), dbias);
-  }
-};
-
 }  // namespace tessera

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tessera/backend/simd/lanes.hpp>
-#include <tessera/core/unrolled.hpp>
 
 #include <cstddef>
 
@@ -57,32 +56,37 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
   };
   V sum[Rows][Vectors];
   auto* const c = p.c + row * p.c_row + column;
-  unrolled<Rows>([&](auto r) TESSERA_INLINE {
-    unrolled<Vectors>([&](auto v) TESSERA_INLINE {
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (auto v = std::size_t{0}; v < Vectors; ++v)
       sum[r][v] = p.from == start::c      ? load(c + r * p.c_row + v * width)
                   : p.from == start::bias ? load(p.bias + column + v * width)
                                           : V(T{0});
-    });
-  });
   auto const* a = p.a + row * p.a_row;
   auto const* b = p.b + column;
   for (auto k = std::size_t{0}; k < p.depth; ++k, a += p.a_depth, b += p.b_depth) {
     V columns[Vectors];
-    unrolled<Vectors>([&](auto v) TESSERA_INLINE { columns[v] = load(b + v * width); });
-    unrolled<Rows>([&](auto r) TESSERA_INLINE {
+#pragma GCC unroll 8
+    for (auto v = std::size_t{0}; v < Vectors; ++v) columns[v] = load(b + v * width);
+#pragma GCC unroll 8
+    for (auto r = std::size_t{0}; r < Rows; ++r) {
       auto const x = V(a[r * p.a_row]);
-      unrolled<Vectors>([&](auto v) TESSERA_INLINE { sum[r][v] = fma(x, columns[v], sum[r][v]); });
-    });
+#pragma GCC unroll 8
+      for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = fma(x, columns[v], sum[r][v]);
+    }
   }
-  unrolled<Rows>([&](auto r) TESSERA_INLINE {
-    unrolled<Vectors>([&](auto v) TESSERA_INLINE {
-      if (p.from == start::c_last) sum[r][v] = load(c + r * p.c_row + v * width) + sum[r][v];
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r)
+#pragma GCC unroll 8
+    for (auto v = std::size_t{0}; v < Vectors; ++v) {
+      auto* const to = c + r * p.c_row + v * width;
+      if (p.from == start::c_last) sum[r][v] = load(to) + sum[r][v];
       if constexpr (Partial)
-        lane::store_first(c + r * p.c_row + v * width, sum[r][v], last);
+        lane::store_first(to, sum[r][v], last);
       else
-        lane::store(c + r * p.c_row + v * width, sum[r][v]);
-    });
-  });
+        lane::store(to, sum[r][v]);
+    }
 }
 
 template <class T, std::size_t Vectors, bool Partial>

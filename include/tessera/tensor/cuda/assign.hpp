@@ -34,12 +34,14 @@ template <class Y, class E> struct assign_element {
   E e;
   TESSERA_DEVICE void operator()(std::size_t i) const {
     if constexpr (one_run<Y, E>) {
-      one::store(y.memory + i, node::detail::operand_flat_row<shape_of<Y>>(e).get(one{}, i));
+      one_lane::store(y.memory + i,
+                      node::detail::operand_flat_row<shape_of<Y>>(e).get(one_lane{}, i));
     } else {
       auto const at = place_of_element<shape_of<Y>>(y.actual, i);
       auto const to = destination_row(y, at.leading);
-      one::store(to.data + static_cast<std::ptrdiff_t>(at.column) * node::stride_of(to),
-                 node::detail::operand_row<shape_of<Y>>(e, at.leading).get(one{}, at.column));
+      one_lane::store(
+          to.data + static_cast<std::ptrdiff_t>(at.column) * node::stride_of(to),
+          node::detail::operand_row<shape_of<Y>>(e, at.leading).get(one_lane{}, at.column));
     }
   }
 };

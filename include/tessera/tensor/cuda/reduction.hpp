@@ -53,7 +53,7 @@ template <class Join, class T, class Y, class E, class Axes> struct reduce_along
         set_index<Axes::outer>(extents, index, o);
         for (auto k = thread; k < trailing * n; k += threads) {
           set_index<Axes::trailing>(extents, index, k / n);
-          joined = Join::join(joined, e.row(index).get(one{}, k % n));
+          joined = Join::join(joined, e.row(index).get(one_lane{}, k % n));
         }
       }
       s.at[thread] = joined;
@@ -64,7 +64,7 @@ template <class Join, class T, class Y, class E, class Axes> struct reduce_along
       if (half < used && thread < half)
         s.at[thread] = Join::join(s.at[thread], s.at[thread + half]);
     } else if (thread == 0) {
-      one::store(out + block, s.at[0]);
+      one_lane::store(out + block, s.at[0]);
     }
   }
 };
@@ -81,7 +81,7 @@ template <class Join, class T, class E, class Axes> struct columns_of_expression
     set_index<Axes::kept>(extents, index, i / n);
     for (auto o = first; o < end; ++o) {
       set_index<Axes::outer>(extents, index, o);
-      joined = Join::join(joined, e.row(index).get(one{}, i % n));
+      joined = Join::join(joined, e.row(index).get(one_lane{}, i % n));
     }
     return joined;
   }
@@ -110,7 +110,7 @@ template <class Join, class T, class Columns> struct join_columns_body {
     auto const first = at / results * each;
     auto const end = first + each < outer ? first + each : outer;
     auto const start = adds ? out[at] : Join::template neutral<T>();
-    one::store(out + at, columns.join(start, at % results, first, end));
+    one_lane::store(out + at, columns.join(start, at % results, first, end));
   }
 };
 /// Columns of more than 128 outer indices are cut into parts of at least 64, joined in their order.

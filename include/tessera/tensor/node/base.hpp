@@ -5,17 +5,14 @@
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
 #include <tessera/core/scalar.hpp>
+#include <tessera/tensor/node/items.hpp>
 #include <tessera/tensor/tensor.hpp>
-
-#include <boost/hana/basic_tuple.hpp>
 
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 namespace tessera {
-
-namespace hana = boost::hana;
 
 /// A constant of any backend.
 struct any_backend {};
@@ -25,7 +22,7 @@ template <std::size_t Rank> using leading_index = std::array<std::size_t, Rank =
 inline namespace TESSERA_TARGET {
 
 /// One number at a time, of whatever scalar type an operand has.
-struct one {
+struct one_lane {
   static constexpr std::size_t width = 1;
   [[nodiscard]] static constexpr auto count() -> std::size_t { return 1; }
   template <class V> [[nodiscard]] TESSERA_INLINE static constexpr auto at(V v, std::size_t) -> V {
@@ -45,7 +42,7 @@ struct one {
 }  // namespace TESSERA_TARGET
 
 /// The memory that an assignment writes.
-struct written {
+struct written_memory {
   void const* begin;
   void const* end;
 

@@ -54,7 +54,8 @@ template <class T, class S, class Backend> struct leaf : base {
   [[nodiscard]] constexpr auto flat_row() const { return contiguous_row<T>{memory}; }
   constexpr void bind(auto&) {}
   constexpr void compute() const {}
-  template <class Result> [[nodiscard]] constexpr auto conflicts(written const& w) const -> bool {
+  template <class Result>
+  [[nodiscard]] constexpr auto conflicts(written_memory const& w) const -> bool {
     if constexpr (std::same_as<Result, S>) {
       if (static_cast<void const*>(memory) == w.begin) return false;  // element by element
     }
@@ -88,7 +89,7 @@ template <class T, class S, class Backend, bool UnitLast> struct strided_leaf : 
   }
   constexpr void bind(auto&) {}
   constexpr void compute() const {}
-  template <class> [[nodiscard]] constexpr auto conflicts(written const& w) const -> bool {
+  template <class> [[nodiscard]] constexpr auto conflicts(written_memory const& w) const -> bool {
     auto last = std::ptrdiff_t{0};
     for (auto a = std::size_t{0}; a < S::rank; ++a)
       last += static_cast<std::ptrdiff_t>(actual[a] - 1) * strides[a];
@@ -118,7 +119,7 @@ template <class X> struct owned_leaf : base {
   }
   constexpr void bind(auto&) {}
   constexpr void compute() const {}
-  template <class> [[nodiscard]] constexpr auto conflicts(written const&) const -> bool {
+  template <class> [[nodiscard]] constexpr auto conflicts(written_memory const&) const -> bool {
     return false;
   }
 };
@@ -149,8 +150,8 @@ template <class Row, class T> struct repeated_row {
   [[nodiscard]] constexpr auto is_readable() const { return readable(row); }
 };
 template <class Row> [[nodiscard]] constexpr auto repeat_row(Row const& row) {
-  using T = decltype(row.get(one{}, 0));
-  return repeated_row<Row, T>{row, readable(row) ? row.get(one{}, 0) : T{}};
+  using T = decltype(row.get(one_lane{}, 0));
+  return repeated_row<Row, T>{row, readable(row) ? row.get(one_lane{}, 0) : T{}};
 }
 template <class T> [[nodiscard]] constexpr auto repeat_row(constant_row<T> const& row) {
   return row;
@@ -173,7 +174,7 @@ template <class T> struct constant : base {
   [[nodiscard]] constexpr auto flat_row() const { return constant_row<T>{number}; }
   constexpr void bind(auto&) {}
   constexpr void compute() const {}
-  template <class> [[nodiscard]] constexpr auto conflicts(written const&) const -> bool {
+  template <class> [[nodiscard]] constexpr auto conflicts(written_memory const&) const -> bool {
     return false;
   }
 };

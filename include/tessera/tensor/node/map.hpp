@@ -85,28 +85,34 @@ template <class Outer, class A> [[nodiscard]] constexpr auto operand_flat_row(A 
 }  // namespace detail
 
 template <class F, class... Rows> struct map_row {
-  hana::basic_tuple<Rows...> rows;
+  items<Rows...> rows;
   template <class L> [[nodiscard]] TESSERA_INLINE constexpr auto get(L lanes, std::size_t i) const {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) TESSERA_INLINE {
-      return F::value(hana::at_c<I>(rows).get(lanes, i)...);
-    }(std::index_sequence_for<Rows...>{});
+    if constexpr (sizeof...(Rows) == 1)
+      return F::value(rows.a.get(lanes, i));
+    else if constexpr (sizeof...(Rows) == 2)
+      return F::value(rows.a.get(lanes, i), rows.b.get(lanes, i));
+    else
+      return F::value(rows.a.get(lanes, i), rows.b.get(lanes, i), rows.c.get(lanes, i));
   }
   [[nodiscard]] constexpr auto is_readable() const -> bool {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return (readable(hana::at_c<I>(rows)) && ...);
-    }(std::index_sequence_for<Rows...>{});
+    if constexpr (sizeof...(Rows) == 1)
+      return readable(rows.a);
+    else if constexpr (sizeof...(Rows) == 2)
+      return readable(rows.a) && readable(rows.b);
+    else
+      return readable(rows.a) && readable(rows.b) && readable(rows.c);
   }
 };
 
 template <class F, class... Rows> [[nodiscard]] constexpr auto make_map_row(Rows const&... rows) {
-  return map_row<F, Rows...>{hana::basic_tuple<Rows...>{rows...}};
+  return map_row<F, Rows...>{make_items(rows...)};
 }
 
 template <class... Temporaries> struct all_temporaries {
-  hana::basic_tuple<Temporaries...> of;
+  items<Temporaries...> of;
 };
 
-/// y = F(a, b, ...), element by element, with broadcasting.
+/// y = F(a), F(a, b) or F(a, b, c), element by element, with broadcasting.
 template <class F, class... Args> struct map : base {
   using shape_type = typename detail::shape_of_all<Args...>::type;
   using backend_type = typename detail::backend_of_all<Args...>::type;
@@ -117,54 +123,78 @@ template <class F, class... Args> struct map : base {
       ((Args::flat && (shape_of<Args>::rank == 0 || std::same_as<shape_of<Args>, shape_type>)) &&
        ...);
   static constexpr bool rows_apart = (Args::rows_apart && ...);
-  static constexpr auto each = std::index_sequence_for<Args...>{};
+  static constexpr auto count = sizeof...(Args);
+  static_assert(count <= 3, "map: at most three operands");
 
-  hana::basic_tuple<Args...> args;
+  items<Args...> args;
 
   template <std::size_t I> [[nodiscard]] constexpr auto arg() const -> auto const& {
-    return hana::at_c<I>(args);
+    return item<I>(args);
   }
   [[nodiscard]] constexpr auto extents() const {
     auto all = actual_extents<shape_type>{};
     if constexpr (shape_type::bounded > 0) {
       auto full = actual_extents<shape_type>::unknown();
-      [&]<std::size_t... I>(std::index_sequence<I...>) {
-        (merge<shape_of<Args>>(arg<I>().extents().full(), full), ...);
-      }(each);
+      merge(args.a, full);
+      if constexpr (count > 1) merge(args.b, full);
+      if constexpr (count > 2) merge(args.c, full);
       all = actual_extents<shape_type>::from(full);
     }
     return all;
   }
   [[nodiscard]] constexpr auto row(leading_index<shape_type::rank> const& index) const {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make_map_row<F>(detail::operand_row<shape_type>(arg<I>(), index)...);
-    }(each);
+    using S = shape_type;
+    if constexpr (count == 1)
+      return make_map_row<F>(detail::operand_row<S>(args.a, index));
+    else if constexpr (count == 2)
+      return make_map_row<F>(detail::operand_row<S>(args.a, index),
+                             detail::operand_row<S>(args.b, index));
+    else
+      return make_map_row<F>(detail::operand_row<S>(args.a, index),
+                             detail::operand_row<S>(args.b, index),
+                             detail::operand_row<S>(args.c, index));
   }
   [[nodiscard]] constexpr auto flat_row() const {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make_map_row<F>(detail::operand_flat_row<shape_type>(arg<I>())...);
-    }(each);
+    using S = shape_type;
+    if constexpr (count == 1)
+      return make_map_row<F>(detail::operand_flat_row<S>(args.a));
+    else if constexpr (count == 2)
+      return make_map_row<F>(detail::operand_flat_row<S>(args.a),
+                             detail::operand_flat_row<S>(args.b));
+    else
+      return make_map_row<F>(detail::operand_flat_row<S>(args.a),
+                             detail::operand_flat_row<S>(args.b),
+                             detail::operand_flat_row<S>(args.c));
   }
   constexpr void bind([[maybe_unused]] auto& memory) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (bind_one<I>(memory), ...); }(each);
+    if constexpr (not std::is_empty_v<temporaries>) {
+      args.a.bind(memory.of.a);
+      if constexpr (count > 1) args.b.bind(memory.of.b);
+      if constexpr (count > 2) args.c.bind(memory.of.c);
+    }
   }
   constexpr void compute() const {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (arg<I>().compute(), ...); }(each);
+    if constexpr (not std::is_empty_v<temporaries>) {
+      args.a.compute();
+      if constexpr (count > 1) args.b.compute();
+      if constexpr (count > 2) args.c.compute();
+    }
   }
-  template <class Result> [[nodiscard]] constexpr auto conflicts(written const& w) const -> bool {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return (arg<I>().template conflicts<Result>(w) || ...);
-    }(each);
+  template <class Result>
+  [[nodiscard]] constexpr auto conflicts(written_memory const& w) const -> bool {
+    if constexpr (count == 1)
+      return args.a.template conflicts<Result>(w);
+    else if constexpr (count == 2)
+      return args.a.template conflicts<Result>(w) || args.b.template conflicts<Result>(w);
+    else
+      return args.a.template conflicts<Result>(w) || args.b.template conflicts<Result>(w) ||
+             args.c.template conflicts<Result>(w);
   }
 
  private:
-  template <std::size_t I> constexpr void bind_one(auto& memory) {
-    if constexpr (not std::is_empty_v<temporaries>)
-      hana::at_c<I>(args).bind(hana::at_c<I>(memory.of));
-  }
-  template <class S>
-  static constexpr void merge(std::array<std::size_t, S::rank> const& from,
-                              std::array<std::size_t, shape_type::rank>& to) {
+  static constexpr void merge(auto const& operand, std::array<std::size_t, shape_type::rank>& to) {
+    using S = shape_of<decltype(operand)>;
+    auto const from = operand.extents().full();
     for (auto a = std::size_t{0}; a < S::rank; ++a) {
       auto& at = to[a + shape_type::rank - S::rank];
       if (not is_bounded(S::extents[a])) continue;

@@ -7,7 +7,7 @@
 namespace tessera::node {
 
 template <class Own, class... Temporaries> struct temporaries_with {
-  hana::basic_tuple<Temporaries...> of;
+  items<Temporaries...> of;
   Own own;
 };
 
@@ -25,11 +25,11 @@ template <class Op, class... Args> struct result : base {
   static constexpr bool rows_apart = (Args::rows_apart && ...) && Op::template rows_apart<Args...>;
   static constexpr auto each = std::index_sequence_for<Args...>{};
 
-  hana::basic_tuple<Args...> args;
+  items<Args...> args;
   scalar_type* memory = nullptr;
 
   template <std::size_t I> [[nodiscard]] constexpr auto arg() const -> auto const& {
-    return hana::at_c<I>(args);
+    return item<I>(args);
   }
   [[nodiscard]] constexpr auto extents() const -> actual_extents<shape_type> {
     return
@@ -50,7 +50,7 @@ template <class Op, class... Args> struct result : base {
   }
   constexpr void bind_args([[maybe_unused]] auto& of) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (hana::at_c<I>(args).bind(hana::at_c<I>(of)), ...);
+      (item<I>(args).bind(item<I>(of)), ...);
     }(each);
   }
   constexpr void bind(temporaries& t) {
@@ -68,11 +68,11 @@ template <class Op, class... Args> struct result : base {
     compute_to(as_view());
   }
   /// Its memory is its own.
-  template <class> [[nodiscard]] constexpr auto conflicts(written const&) const -> bool {
+  template <class> [[nodiscard]] constexpr auto conflicts(written_memory const&) const -> bool {
     return false;
   }
   /// True where the operands must not be written before compute() is over.
-  [[nodiscard]] constexpr auto operands_conflict(written const& w) const -> bool {
+  [[nodiscard]] constexpr auto operands_conflict(written_memory const& w) const -> bool {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return (arg<I>().template conflicts<nothing>(w) || ...);
     }(each);

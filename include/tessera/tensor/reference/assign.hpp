@@ -63,15 +63,16 @@ template <> struct kernel<detail::assign_fn, reference> {
     if constexpr (detail::one_run<Y, E>) {
       auto const row = node::detail::operand_flat_row<shape_of<Y>>(e);
       auto const n = y.size();
-      for (auto i = std::size_t{0}; i < n; ++i) one::store(y.memory + i, row.get(one{}, i));
+      for (auto i = std::size_t{0}; i < n; ++i)
+        one_lane::store(y.memory + i, row.get(one_lane{}, i));
     } else {
       auto const n = detail::row_length(y.actual);
       detail::for_each_row(y.actual, [&](auto const& index) {
         auto const from = node::detail::operand_row<shape_of<Y>>(e, index);
         auto const to = detail::destination_row(y, index);
         for (auto i = std::size_t{0}; i < n; ++i)
-          one::store(to.data + static_cast<std::ptrdiff_t>(i) * node::stride_of(to),
-                     from.get(one{}, i));
+          one_lane::store(to.data + static_cast<std::ptrdiff_t>(i) * node::stride_of(to),
+                          from.get(one_lane{}, i));
       });
     }
   }

@@ -71,11 +71,11 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, reference> {
     run_rows<Axes...>(
         y, e,
         [](auto& lanes, auto const& row, std::size_t n) {
-          for (auto i = std::size_t{0}; i < n; ++i) lanes.add(row.get(one{}, i));
+          for (auto i = std::size_t{0}; i < n; ++i) lanes.add(row.get(one_lane{}, i));
         },
         [](auto* out, auto const& row, std::size_t n) {
           for (auto i = std::size_t{0}; i < n; ++i)
-            one::store(out + i, Join::join(one::load(out + i), row.get(one{}, i)));
+            one_lane::store(out + i, Join::join(one_lane::load(out + i), row.get(one_lane{}, i)));
         });
   }
 
@@ -92,7 +92,7 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, reference> {
     auto* out = y.data();
     detail::for_each_index<axes::kept>(extents, index, [&] {
       if constexpr (S::rank == 0) {
-        one::store(out, e.row(index).get(one{}, 0));
+        one_lane::store(out, e.row(index).get(one_lane{}, 0));
       } else if constexpr (axes::along_row) {
         auto lanes = reduce::lanes<Join, T>{};
         detail::for_each_index<axes::outer>(extents, index, [&] {
@@ -100,9 +100,10 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, reference> {
           detail::for_each_index<axes::trailing>(extents, index,
                                                  [&] { add(lanes, e.row(index), n); });
         });
-        one::store(out++, lanes.total());
+        one_lane::store(out++, lanes.total());
       } else {
-        for (auto i = std::size_t{0}; i < n; ++i) one::store(out + i, Join::template neutral<T>());
+        for (auto i = std::size_t{0}; i < n; ++i)
+          one_lane::store(out + i, Join::template neutral<T>());
         detail::for_each_index<axes::outer>(extents, index, [&] { join(out, e.row(index), n); });
         out += n;
       }

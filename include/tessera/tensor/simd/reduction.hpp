@@ -11,27 +11,27 @@ namespace detail::inline TESSERA_TARGET {
 /// Adds n elements of a row to the lanes of a reduction.
 template <class Join, class T>
 void add_run(reduce::lanes<Join, T>& lanes, auto const& row, std::size_t n) {
-  constexpr auto width = whole<T>::width;
+  constexpr auto width = whole_lanes<T>::width;
   auto i = std::size_t{0};
-  while (i < n && lanes.filled % width != 0) lanes.add(row.get(one{}, i++));
+  while (i < n && lanes.filled % width != 0) lanes.add(row.get(one_lane{}, i++));
   if (lanes.filled == 0 && i + reduction_lanes <= n) {
     lane::pack<T> sums[reduction_lanes / width];
     for (auto v = std::size_t{0}; v < reduction_lanes / width; ++v)
       sums[v] = lane::load(lanes.at + v * width);
     for (; i + reduction_lanes <= n; i += reduction_lanes)
       for (auto v = std::size_t{0}; v < reduction_lanes / width; ++v)
-        sums[v] = Join::join(sums[v], row.get(whole<T>{}, i + v * width));
+        sums[v] = Join::join(sums[v], row.get(whole_lanes<T>{}, i + v * width));
     for (auto v = std::size_t{0}; v < reduction_lanes / width; ++v)
       lane::store(lanes.at + v * width, sums[v]);
     lanes.used = reduction_lanes;
   }
   for (; i + width <= n; i += width) {
     auto* const at = lanes.at + lanes.filled;
-    lane::store(at, Join::join(lane::load(at), row.get(whole<T>{}, i)));
+    lane::store(at, Join::join(lane::load(at), row.get(whole_lanes<T>{}, i)));
     lanes.filled = (lanes.filled + width) % reduction_lanes;
     lanes.used = lanes.used + width < reduction_lanes ? lanes.used + width : reduction_lanes;
   }
-  while (i < n) lanes.add(row.get(one{}, i++));
+  while (i < n) lanes.add(row.get(one_lane{}, i++));
 }
 
 }  // namespace detail::inline TESSERA_TARGET
@@ -47,7 +47,7 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, simd> {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
       auto lanes = reduce::lanes<Join, T>{};
       detail::add_run<Join>(lanes, e.flat_row(), actual_extents<shape_of<E>>(e.extents()).size());
-      one::store(y.data(), lanes.total());
+      one_lane::store(y.data(), lanes.total());
     } else {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
       by_one::template run_rows<Axes...>(

@@ -6,9 +6,10 @@ using namespace tessera;
 namespace {
 
 /// One row of the cell, weights by rows and by columns: the reference's bits.
-template <class T, std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{}>
+template <class T, std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{},
+          class Cell = lstm_cell>
 void check(std::size_t lanes) {
-  using layer = lstm_layer<In, Hidden, Options>;
+  using layer = recurrent_layer<Cell, In, Hidden, Options>;
   auto const run = [&]<class Backend, template <class, class> class Storage>() {
     using X = tensor<T, shape<at_most(4), In>, Backend>;
     auto const p = std::make_unique<parameters_of<layer, owned<T, Backend>>>();
@@ -33,7 +34,7 @@ void check(std::size_t lanes) {
 
 }  // namespace
 
-TEST_CASE("lstm_stream: a step has the reference's bits, by rows and by columns") {
+TEST_CASE("recurrent_stream: a step has the reference's bits, by rows and by columns") {
   check<float, 5, 64>(1);
   check<float, 1, 1>(1);
   check<float, 3, 7>(2);
@@ -43,4 +44,7 @@ TEST_CASE("lstm_stream: a step has the reference's bits, by rows and by columns"
   check<double, 3, 8>(1);
   check<double, 5, 13>(2);
   check<double, 2, 37, lstm_options{.projection = 5}>(1);
+  check<float, 5, 64, lstm_options{}, gru_cell>(1);
+  check<float, 3, 7, lstm_options{.bias = false}, gru_cell>(2);
+  check<double, 2, 37, lstm_options{}, gru_cell>(3);
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/recurrent.hpp>
+
+#if TESSERA_SIMD
+#include <tessera/ops/simd/recurrent.hpp>
+#endif
+
+namespace tessera {
+
+namespace detail {
+
+template <class Cell> struct recurrent_step_fn {
+  template <class X, std::size_t Hidden, std::size_t Recurrent>
+  using packed = typename kernel<recurrent_step_fn, backend_of<X>>::template packed<
+      scalar_of<X>, shape_of<X>::capacity / last_of<shape_of<X>>, last_of<shape_of<X>>, Hidden,
+      Recurrent>;
+
+  template <class Backend> static constexpr void prepare(auto const& p, auto& memory) {
+    kernel<recurrent_step_fn, Backend>::prepare(p, memory);
+  }
+  constexpr void operator()(auto const& p, auto x, auto h, auto before, auto gates, auto beside,
+                            auto y, auto& memory) const {
+    kernel<recurrent_step_fn, backend_of<decltype(x)>>::run(p, x, h, before, gates, beside, y,
+                                                            memory);
+  }
+};
+
+template <class Cell> struct recurrent_step_backward_fn {
+  constexpr void operator()(auto gates, auto beside, auto before, auto dy, auto dh, auto d) const {
+    kernel<recurrent_step_backward_fn, backend_of<decltype(gates)>>::run(gates, beside, before, dy,
+                                                                         dh, d);
+  }
+};
+
+}  // namespace detail
+
+/// One step of a cell: its sums of W_ih·x + b_ih and W_hh·h + b_hh, then its formulas.
+///
+/// Shapes    x (..., In), h (..., Recurrent); before, beside and y (..., Hidden); gates (...,
+///           Cell::gates·Hidden). Gates take what the backward pass reads, or have no memory, like
+///           `beside` where the cell does not carry it; that of one that does may be `before`.
+/// Cost      rows·Hidden·Cell::gates·(In + Recurrent) multiply-adds, and the activations
+/// Accuracy  from the sum of the biases, over In and then over Recurrent ascending, one fma each
+template <class Cell> inline constexpr auto recurrent_step = detail::recurrent_step_fn<Cell>{};
+
+/// From the gates to the slopes of their sums, in place; d goes to the step before. dh, from the
+/// step after, is added to dy; either may have no memory.
+template <class Cell>
+inline constexpr auto recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>{};
+
+}  // namespace tessera

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/reference/batch_norm.hpp>
+#include <tessera/ops/simd/in_vectors.hpp>
+
+namespace tessera {
+
+template <>
+struct kernel<detail::batch_norm_fn, simd> : detail::batch_norm_passes<detail::in_vectors> {};
+
+}  // namespace tessera

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/reference/product.hpp>
+#include <tessera/ops/simd/multiply.hpp>
+
+#include <type_traits>
+
+namespace tessera {
+
+template <> struct kernel<detail::product_fn, simd> {
+  template <class T> static constexpr void run(detail::matrix_product<T> const& p) {
+    if (std::is_constant_evaluated())
+      kernel<detail::product_fn, reference>::run(p);
+    else if (p.b.column == 1)
+      tile::multiply<T>({p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
+                         p.b.row, p.c, p.c_row, from(p), nullptr});
+    else if (p.adds_last)
+      kernel<detail::product_fn, reference>::run(p);
+    else
+      by_squares(p);
+  }
+  template <class T>
+  static constexpr void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sums) {
+    if (std::is_constant_evaluated())
+      kernel<detail::product_fn, reference>::add_rows(rows, columns, d, sums);
+    else
+      tile::add_rows<T>(rows, columns, d, sums);
+  }
+
+ private:
+  static constexpr auto side = std::size_t{32};
+
+  template <class T>
+  [[nodiscard]] static auto from(detail::matrix_product<T> const& p) -> tile::start {
+    if (p.adds_last) return tile::start::c_last;
+    return p.adds ? tile::start::c : tile::start::zero;
+  }
+
+  /// Squares of B, transposed, so that their rows are contiguous.
+  template <class T> static void by_squares(detail::matrix_product<T> const& p) {
+    T square[side * side];
+    auto const least = [](std::size_t left) { return left < side ? left : +side; };
+    for (auto k = std::size_t{0}; k < p.depth || k == 0; k += side) {
+      auto const depth = least(p.depth - k);
+      for (auto i = std::size_t{0}; i < p.columns; i += side) {
+        auto const columns = least(p.columns - i);
+        for (auto j = std::size_t{0}; j < columns; ++j)
+          for (auto m = std::size_t{0}; m < depth; ++m)
+            square[m * side + j] = p.b.data[(k + m) * p.b.row + (i + j) * p.b.column];
+        tile::multiply<T>({p.rows, columns, depth, p.a.data + k * p.a.column, p.a.row, p.a.column,
+                           square, side, p.c + i, p.c_row,
+                           p.adds || k > 0 ? tile::start::c : tile::start::zero, nullptr});
+      }
+    }
+  }
+};
+
+}  // namespace tessera

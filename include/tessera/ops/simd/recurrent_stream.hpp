@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/reference/recurrent.hpp>
+#include <tessera/ops/simd/multiply.hpp>
+
+/// A step of the cell for few rows, with the weights by columns (a stream's) or as they are.
+namespace tessera::detail::inline TESSERA_TARGET {
+
+/// What a step reads and writes, as memory.
+template <class T> struct recurrent_memory {
+  std::size_t rows;
+  T const* x;
+  T const* h;
+  T const* before;
+  T* gates;   ///< or null
+  T* beside;  ///< or null, where the cell does not carry it
+  T* y;
+};
+
+/// From a cell's sums to a vector of units, at `unit` of a row.
+template <class Cell, class T, class V>
+TESSERA_INLINE inline void recurrent_finish(recurrent_memory<T> const& m, std::size_t hidden,
+                                            std::size_t row, std::size_t unit,
+                                            V const (&sum)[Cell::sums.size()], auto const& load,
+                                            auto const& store) {
+  auto const at = row * hidden + unit;
+  auto const result = Cell::template forward<V>(sum, load(m.before + at));
+  if (m.gates != nullptr) {
+    auto* const gate = m.gates + row * Cell::gates * hidden + unit;
+#pragma GCC unroll 16
+    for (auto g = std::size_t{0}; g < Cell::gates; ++g) {
+      store(gate + g * hidden, result.gates[g]);
+    }
+  }
+  if (Cell::carries || m.beside != nullptr) store(m.beside + at, result.beside);
+  store(m.y + at, result.h);
+}
+
+/// Weights as they are, by rows.
+template <class T> struct recurrent_rows_memory {
+  T const* weight_ih;
+  T const* weight_hh;
+  T const* bias_ih;  ///< or null, both
+  T const* bias_hh;
+  std::size_t in;
+  std::size_t recurrent;
+  std::size_t hidden;
+};
+
+/// The sums of `Units` units of one row, to sums[sum·width + unit]: one number each, since their
+/// order leaves no vectors here; but they do not wait for each other.
+template <class Cell, class T, std::size_t Units>
+void recurrent_sums(recurrent_rows_memory<T> const& w, T const* x, T const* h, std::size_t unit,
+                    T* sums) {
+  constexpr auto width = lane::pack<T>::width;
+  constexpr auto count = Cell::sums.size();
+  T sum[count][Units];
+  auto const each = [&](auto const& f) TESSERA_INLINE {
+#pragma GCC unroll 16
+    for (auto g = std::size_t{0}; g < count; ++g) {
+#pragma GCC unroll 16
+      for (auto u = std::size_t{0}; u < Units; ++u) {
+        f(g, u, Cell::sums[g].gate * w.hidden + unit + u);
+      }
+    }
+  };
+  each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
+    sum[g][u] =
+        w.bias_ih == nullptr ? T{0} : sum_of_biases(Cell::sums[g], w.bias_ih[o], w.bias_hh[o]);
+  });
+  auto const add = [&]<class OfH>(OfH, T const* a, T const* weight, std::size_t depth)
+                       TESSERA_INLINE {
+                         for (auto k = std::size_t{0}; k < depth; ++k)
+                           each([&](auto g, auto u, std::size_t o) TESSERA_INLINE {
+                             if (takes<Cell, OfH::value>(g))
+                               sum[g][u] = lane::fma(a[k], weight[o * depth + k], sum[g][u]);
+                           });
+                       };
+  add(std::false_type{}, x, w.weight_ih, w.in);
+  add(std::true_type{}, h, w.weight_hh, w.recurrent);
+  each([&](auto g, auto u, std::size_t) TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
+}
+
+template <class Cell, class T>
+void recurrent_step_rows(recurrent_memory<T> const& m, recurrent_rows_memory<T> const& w) {
+  using V = lane::pack<T>;
+  constexpr auto width = V::width;
+  constexpr auto count = Cell::sums.size();
+  for (auto row = std::size_t{0}; row < m.rows; ++row) {
+    auto const* const x = m.x + row * w.in;
+    auto const* const h = m.h + row * w.recurrent;
+    for_each_vector<T>(w.hidden, [&](auto lanes, std::size_t unit) TESSERA_INLINE {
+      T sums[count * width] = {};
+      auto u = std::size_t{0};
+      for (; u + 3 <= lanes.count(); u += 3)
+        recurrent_sums<Cell, T, 3>(w, x, h, unit + u, sums + u);
+      for (; u < lanes.count(); ++u) recurrent_sums<Cell, T, 1>(w, x, h, unit + u, sums + u);
+      V sum[count];
+#pragma GCC unroll 16
+      for (auto g = std::size_t{0}; g < count; ++g) {
+        sum[g] = lane::load(sums + g * width);
+      }
+
+      recurrent_finish<Cell>(
+          m, w.hidden, row, unit, sum,
+          [&](T const* from) TESSERA_INLINE { return lanes.load(from); },
+          [&](T* to, V v) TESSERA_INLINE { lanes.store(to, v); });
+    });
+  }
+}
+
+/// Weights by columns, as a stream has them.
+template <class T> struct recurrent_columns {
+  T const* weight_ih;
+  T const* weight_hh;
+  std::size_t stride;  ///< of two columns
+  T const* bias_ih;    ///< or null, both
+  T const* bias_hh;
+};
+
+/// One row, `Vectors` vectors of units: their sums stay in registers.
+template <class Cell, class T, std::size_t Vectors, bool Partial>
+[[gnu::noinline]] void recurrent_stream_tile(recurrent_memory<T> const& m,
+                                             recurrent_columns<T> const& w, std::size_t in,
+                                             std::size_t recurrent, std::size_t hidden,
+                                             std::size_t row, std::size_t unit, std::size_t count) {
+  using V = lane::pack<T>;
+  constexpr auto width = V::width;
+  constexpr auto sums = Cell::sums.size();
+  auto const load = [&](T const* from) TESSERA_INLINE {
+    if constexpr (Partial)
+      return lane::load_first(from, count);
+    else
+      return lane::load(from);
+  };
+  auto const store = [&](T* to, V v) TESSERA_INLINE {
+    if constexpr (Partial)
+      lane::store_first(to, v, count);
+    else
+      lane::store(to, v);
+  };
+  V sum[Vectors][sums];
+#pragma GCC unroll 16
+  for (auto g = std::size_t{0}; g < sums; ++g) {
+    auto const s = Cell::sums[g];
+#pragma GCC unroll 16
+    for (auto v = std::size_t{0}; v < Vectors; ++v) {
+      auto const at = s.gate * hidden + unit + v * width;
+      sum[v][g] = w.bias_ih == nullptr
+                      ? V(T{0})
+                      : sum_of_biases<V>(s, load(w.bias_ih + at), load(w.bias_hh + at));
+    }
+  }
+
+  auto const add = [&]<class OfH>(OfH, T const* a, T const* column, std::size_t depth)
+                       TESSERA_INLINE {
+                         for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
+                           auto const value = V(a[k]);
+#pragma GCC unroll 16
+                           for (auto g = std::size_t{0}; g < sums; ++g) {
+                             if (takes<Cell, OfH::value>(g)) {
+                               auto const* const rows = column + Cell::sums[g].gate * hidden;
+#pragma GCC unroll 16
+                               for (auto v = std::size_t{0}; v < Vectors; ++v) {
+                                 sum[v][g] = fma(value, load(rows + v * width), sum[v][g]);
+                               }
+                             }
+                           }
+                         }
+                       };
+  add(std::false_type{}, m.x + row * in, w.weight_ih + unit, in);
+  add(std::true_type{}, m.h + row * recurrent, w.weight_hh + unit, recurrent);
+#pragma GCC unroll 16
+  for (auto v = std::size_t{0}; v < Vectors; ++v) {
+    recurrent_finish<Cell>(m, hidden, row, unit + v * width, sum[v], load, store);
+  }
+}
+
+template <class Cell, class T>
+void recurrent_step_columns(recurrent_memory<T> const& m, recurrent_columns<T> const& w,
+                            std::size_t in, std::size_t recurrent, std::size_t hidden) {
+  constexpr auto width = lane::pack<T>::width;
+  for (auto row = std::size_t{0}; row < m.rows; ++row) {
+    auto unit = std::size_t{0};
+    auto const tiles = [&]<std::size_t Vectors>(std::integral_constant<std::size_t, Vectors>) {
+      for (; unit + Vectors * width <= hidden; unit += Vectors * width)
+        recurrent_stream_tile<Cell, T, Vectors, false>(m, w, in, recurrent, hidden, row, unit,
+                                                       width);
+    };
+    if constexpr (tile::vectors == 4) tiles(std::integral_constant<std::size_t, 4>{});
+    tiles(std::integral_constant<std::size_t, 2>{});
+    tiles(std::integral_constant<std::size_t, 1>{});
+    if (unit < hidden)
+      recurrent_stream_tile<Cell, T, 1, true>(m, w, in, recurrent, hidden, row, unit,
+                                              hidden - unit);
+  }
+}
+
+}  // namespace tessera::detail::inline TESSERA_TARGET

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+#include <tessera/cuda.hpp>
+
+#include <vector>
+
+using namespace tessera;
+
+namespace {
+
+/// Two batches through every part of a kernel: what it leaves in memory.
+template <class Kernel, class T>
+auto run(Kernel, detail::batch_norm_geometry const& g, std::vector<T> const& numbers, bool affine,
+         bool learns, bool wants_dx) {
+  auto const size = g.rows * g.features;
+  auto const* const x = numbers.data();
+  auto const* const dy = x + size;
+  auto const* const weight = affine ? dy + size : nullptr;
+  auto const* const bias = affine ? weight + g.features : nullptr;
+  auto const of = [](std::size_t n, T value = T{0}) { return std::vector<T>(n, value); };
+  auto const each = g.groups() * g.features;
+  auto mean = of(each);
+  auto scale = of(each);
+  auto counts = of(g.groups());
+  auto means = of(each);
+  auto squares = of(each);
+  auto count = of(2);
+  auto seen_mean = of(2 * g.features);
+  auto seen_squares = of(2 * g.features);
+  auto running_mean = of(g.features, T(0.5));
+  auto running_var = of(g.features, T(2));
+  auto batches = of(1);
+  auto y = of(size);
+  auto dx = of(size);
+  auto dweight = of(g.features, T(0.25));
+  auto dbias = dweight;
+  auto const seen = [&](std::size_t i) {
+    return detail::batch_norm_seen<T>{count.data() + i, seen_mean.data() + i * g.features,
+                                      seen_squares.data() + i * g.features};
+  };
+  for (auto const batch : {std::size_t{0}, std::size_t{1}}) {
+    auto const from = batch == 0 ? x : dy;
+    if (learns)
+      Kernel::template observe<T>(g, from, T(1e-5), mean.data(), scale.data(),
+                                  {counts.data(), means.data(), squares.data()}, seen(batch));
+    else
+      Kernel::template recall<T>(g.features, running_mean.data(), running_var.data(), T(1e-5),
+                                 mean.data(), scale.data());
+    Kernel::template forward<T>(g, from, weight, bias, mean.data(), scale.data(), y.data());
+    Kernel::template backward<T>(
+        g, learns, from, weight, mean.data(), scale.data(), dy,
+        {wants_dx ? dx.data() : nullptr, affine ? dweight.data() : nullptr, dbias.data()},
+        means.data(), squares.data());
+  }
+  Kernel::template fold<T>(g.features, seen(0), seen(1));
+  Kernel::template absorb<T>(g.features, T(0.1), running_mean.data(), running_var.data(),
+                             batches.data(), seen(0));
+  auto all = std::vector<T>{};
+  for (auto const& part :
+       {y, dx, dweight, dbias, count, seen_mean, seen_squares, running_mean, running_var, batches})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("batch_norm: the bits of the reference, and the device's numbers", "", float,
+                   double) {
+  using T = TestType;
+  auto r = torch_generator(1);
+  auto const up_to = [&](std::uint32_t n) { return std::size_t{1} + r.randint(n); };
+  for (auto round = 0; round < 40; ++round) {
+    auto const learns = round % 4 != 0;
+    auto const rows = up_to(30);
+    auto const g = detail::batch_norm_geometry{rows, learns ? up_to(9) : rows, up_to(40)};
+    auto numbers = std::vector<T>(2 * g.rows * g.features + 2 * g.features);
+    for (auto& n : numbers) n = static_cast<T>(2 * r.rand<double>() - 1);
+    auto const by = [&](auto which) {
+      return run(which, g, numbers, round % 3 != 0, learns, round % 5 != 0);
+    };
+    auto const slow = by(kernel<detail::batch_norm_fn, reference>{});
+    CHECK(by(kernel<detail::batch_norm_fn, simd>{}) == slow);
+    auto const device = by(kernel<detail::batch_norm_fn, cuda>{});
+    // A group of one row has scale 316: its rounding with it.
+    for (auto i = std::size_t{0}; i < slow.size(); ++i)
+      CHECK(device[i] == Approx(slow[i]).epsilon(1e-4).margin(1e-3));
+  }
+}
+TEST_CASE("batch_norm: groups of a number of rows, the last of which has fewer") {
+  auto const g = detail::batch_norm_geometry{7, 3, 2};
+  CHECK(g.groups() == 3);
+  CHECK(g.rows_of(0) == 3);
+  CHECK(g.rows_of(2) == 1);
+  CHECK(detail::batch_norm_geometry{0, 1, 2}.groups() == 0);
+}

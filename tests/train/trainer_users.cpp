@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include <support/folder.hpp>
+#include <support/test.hpp>
+#include <tessera/data/tensor_batches.hpp>
+#include <tessera/train/trainer.hpp>
+
+#include <xtensor/xtensor.hpp>
+
+using namespace tessera;
+
+// Models, optimizers, losses and parts of users, beside those that the library's own programs have.
+namespace {
+
+/// Points of the plane, and which of three corners is the nearest.
+struct points {
+  xt::xtensor<float, 2> x = xt::xtensor<float, 2>(std::array<std::size_t, 2>{50, 2});
+  xt::xtensor<std::int64_t, 1> corner =
+      xt::xtensor<std::int64_t, 1>(std::array<std::size_t, 1>{50});
+
+  points() {
+    auto g = torch_generator(4);
+    for (auto i = std::size_t{0}; i < 50; ++i) {
+      for (auto k = std::size_t{0}; k < 2; ++k) x(i, k) = 2 * g.rand<float>() - 1;
+      corner(i) = x(i, 0) > 0.3F ? 1 : x(i, 1) > 0 ? 2 : 0;
+    }
+  }
+  [[nodiscard]] auto source(bool shuffles = true) const {
+    return tensor_batches(x, corner, {.batch = 16, .shuffles = shuffles, .seed = 1});
+  }
+};
+using side_by_side = parallel<linear<2, 2>, linear<2, 1>>;
+using X = tensor<float, shape<at_most(8), 2>>;
+
+struct sign_descent {
+  double rate = 1e-3;
+  template <class P> struct moments {
+    P average;
+    std::uint64_t steps;
+    TESSERA_PARAMETERS(average, steps)
+  };
+  template <class P> void update(P& p, P const& gradient, moments<P>& m) const {
+    ++m.steps;
+    for_numbers(
+        [&](auto w, auto g, auto a) {
+          using T = scalar_of<decltype(w)>;
+          assign(a, a * T{0.75} + g * T{0.25});
+          w -= where(a > T{0}, T{1}, where(a < T{0}, T{-1}, T{0})) * static_cast<T>(rate);
+        },
+        p, gradient, m.average);
+  }
+};
+
+template <class Optimizer> using classified = training<side_by_side, X, Optimizer, 2>;
+template <class Optimizer>
+using average_of = averaging<typename classified<Optimizer>::parameters_type>;
+template <class Optimizer>
+using classifier = trainer<classified<Optimizer>, cross_entropy, constant_rate, norm_clipping,
+                           average_of<Optimizer>>;
+
+template <class Optimizer> [[nodiscard]] auto make(trainer_options options, Optimizer optimizer) {
+  auto t = std::make_unique<classifier<Optimizer>>(std::move(options), optimizer, constant_rate{},
+                                                   cross_entropy{}, norm_clipping{.most = 2},
+                                                   average_of<Optimizer>({.decay = 0.9}));
+  auto g = torch_generator(1);
+  side_by_side::initialize(t->parameters(), g);
+  return t;
+}
+template <class Optimizer> void learns_and_resumes(Optimizer const& optimizer) {
+  auto const data = points{};
+  auto monitor = data.source(false);
+  auto const options = [](std::filesystem::path const& folder) {
+    return trainer_options{
+        .epochs = 6, .folder = folder, .checkpoint_seconds = 0, .monitor = "accuracy"};
+  };
+  auto const whole = test::folder{};
+  auto const want = make(options(whole.path()), optimizer);
+  auto const before = want->evaluate(want->parameters(), monitor);
+  auto source = data.source();
+  CHECK(want->run(source, monitor, accuracy{}) == ending::finished);
+  CHECK(want->evaluate(want->parameters(), monitor) < 0.9 * before);
+
+  auto const folder = test::folder{};
+  auto how = ending::interrupted;
+  for (auto runs = 0U; how == ending::interrupted; ++runs) {
+    auto o = options(folder.path());
+    o.stop_after_batches = 3 + 4 * runs;
+    auto const t = make(o, optimizer);
+    if (runs > 0) t->resume();
+    auto again = data.source();
+    how = t->run(again, monitor, accuracy{});
+    REQUIRE(runs < 20);
+  }
+  CHECK(test::text_of(folder / "checkpoint.safetensors") == test::text_of(want->checkpoint_file()));
+}
+
+}  // namespace
+
+TEST_CASE("trainer: classes, a model whose top is no sequence, and any optimizer") {
+  learns_and_resumes(gradient_descent{.rate = 0.3});
+  learns_and_resumes(sign_descent{.rate = 0.02});
+}
+TEST_CASE("trainer: scores are reported and logged, and one of them decides") {
+  auto const data = points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  auto const folder = test::folder{};
+  auto const t = make<gradient_descent>(
+      {.epochs = 3, .folder = folder.path(), .monitor = "accuracy"}, {.rate = 0.3});
+  auto best = 0.0;
+  t->on_epoch = [&](epoch_report const& r) {
+    REQUIRE(r.scores.size() == 1);
+    CHECK(r.scores[0].name == "accuracy");
+    CHECK(r.best == (r.scores[0].value > best));
+    best = std::max(best, r.scores[0].value);
+    CHECK(t->measure(t->parameters(), monitor, accuracy{})[1].value == r.scores[0].value);
+    CHECK(t->evaluate(t->parameters(), monitor) == r.monitored_loss);
+  };
+  t->run(source, monitor, accuracy{});
+  CHECK(best > 0.5);
+  CHECK(t->progress().best == -best);
+  auto const log = test::text_of(folder / "log.csv");
+  CHECK(log.starts_with(
+      "epoch,rate,training_loss,monitored_loss,largest_gradient_norm,accuracy,seconds\n1,0.3,"));
+  CHECK(test::text_of(folder / "log.jsonl").find("\"accuracy\":") != std::string::npos);
+  CHECK_THROWS_WITH(t->run(source, monitor), "trainer: expected a monitor of loss, got accuracy");
+}
+TEST_CASE("trainer: it resumes nothing whose steps would be others") {
+  auto const data = points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  auto const folder = test::folder{};
+  auto const options = trainer_options{.epochs = 2, .folder = folder.path()};
+  make<gradient_descent>(options, {.rate = 0.3})->run(source, monitor);
+  auto const refuses = [](auto&& t, char const* words) {
+    CHECK_THROWS_WITH(t->resume(), Catch::Contains(words));
+  };
+  refuses(make<gradient_descent>(options, {.rate = 0.1}),
+          "optimizer \"gradient_descent(0.3)\", expected \"gradient_descent(0.1)\"");
+  refuses(make<sign_descent>(options, {.rate = 0.3}), "expected \"sign_descent(0.3)\"");
+  auto clipped = options;
+  clipped.clip_norm = 1;
+  refuses(make<gradient_descent>(clipped, {.rate = 0.3}), "clip_norm \"0\", expected \"1\"");
+  using smoothed = classifier<gradient_descent>;
+  refuses(
+      std::make_unique<smoothed>(options, gradient_descent{.rate = 0.3}, constant_rate{},
+                                 cross_entropy{.label_smoothing = 0.1}, norm_clipping{.most = 2},
+                                 average_of<gradient_descent>({.decay = 0.9})),
+      "loss \"cross_entropy(-100, 0)\", expected \"cross_entropy(-100, 0.1)\"");
+  auto const other = make<gradient_descent>(options, {.rate = 0.3});
+  other->resume();
+  auto larger = tensor_batches(data.x, data.corner, {.batch = 8});
+  CHECK_THROWS_WITH(other->run(larger, monitor),
+                    Catch::Contains("the checkpoint is of another training"));
+}
+
+namespace {
+/// As if another process had the same batch.
+struct twice {
+  [[nodiscard]] static auto terms(std::size_t n) -> std::size_t { return 2 * n; }
+  static void exchange(auto& gradient, double& loss) {
+    for_numbers([](auto g) { g += g; }, gradient);
+    loss += loss;
+  }
+};
+using plain_trainer = trainer<classified<adam>, cross_entropy>;
+}  // namespace
+
+TEST_CASE("trainer: gradients of several processes are those of one with all the data") {
+  auto const data = points{};
+  auto source = data.source();
+  auto one = plain_trainer({.epochs = 2}, adam{.rate = 0.1}, {}, {});
+  auto two = trainer<classified<adam>, cross_entropy, constant_rate, twice>(
+      {.epochs = 2}, adam{.rate = 0.1}, {}, {}, {});
+  auto reports = std::vector<step_report>{};
+  one.on_step = [&](step_report const& r) { reports.push_back(r); };
+  auto steps = std::size_t{0};
+  two.on_step = [&](step_report const& r) {
+    REQUIRE(steps < reports.size());
+    CHECK(r.loss == reports[steps].loss);
+    CHECK(r.gradient_norm == reports[steps].gradient_norm);
+    CHECK(r.step == ++steps);
+  };
+  test::fill_parameters(one.parameters(), 1);
+  two.parameters() = one.parameters();
+  CHECK(one.run(source) == ending::finished);
+  CHECK(two.run(source) == ending::finished);
+  CHECK(steps == 2 * source.size());
+  CHECK(test::same_parameters(one.parameters(), two.parameters()));
+}
+TEST_CASE("trainer: a validation in the middle of an epoch changes no bit") {
+  auto const data = points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  auto a = plain_trainer({.epochs = 2}, adam{.rate = 0.1}, {}, {});
+  auto b = plain_trainer({.epochs = 2}, adam{.rate = 0.1}, {}, {});
+  test::fill_parameters(a.parameters(), 1);
+  b.parameters() = a.parameters();
+  b.on_batch = [&](std::uint64_t, std::uint64_t) { (void)b.evaluate(b.parameters(), monitor); };
+  a.run(source);
+  b.run(source);
+  CHECK(test::same_parameters(a.parameters(), b.parameters()));
+}
+TEST_CASE("trainer: a conditioned model, and rates by steps") {
+  using conditioned_model =
+      conditioned<linear<2, 2>, sequential<linear<2, 4>, condition_bias<2, 4>, linear<4, 1>>>;
+  using C = tensor<float, shape<at_most(8), 2>>;
+  auto const data = points{};
+  auto want = xt::xtensor<float, 2>(std::array<std::size_t, 2>{50, 1});
+  for (auto i = std::size_t{0}; i < 50; ++i) want(i, 0) = data.x(i, 0) - data.x(49 - i, 1);
+  auto source = tensor_batches(data.x, want, conditions_of<C>(xt::xtensor<float, 2>(data.x)),
+                               {.batch = 8, .seed = 2});
+  using trained = training<conditioned_model, X, adam, 1, given_as<tag::condition, C>>;
+  auto const run = std::make_unique<trainer<trained, l1, by_step<step_lr>>>(
+      trainer_options{.epochs = 5}, adam{.rate = 0.5}, by_step<step_lr>{{.every = 7, .gamma = 0.5}},
+      l1{});
+  test::fill_parameters(run->parameters(), 1);
+  auto const before = run->evaluate(run->parameters(), source);
+  run->on_step = [&](step_report const& r) {
+    CHECK(r.rate == step_lr{.every = 7, .gamma = 0.5}.rate(0.5, r.step - 1));
+  };
+  run->run(source);
+  CHECK(run->evaluate(run->parameters(), source) < before);
+  auto const alone =
+      std::make_unique<inference<conditioned_model, X, given_as<tag::condition, C>>>();
+  run->predict(run->parameters(), source, [&](auto x, auto y, auto, std::size_t) {
+    clear(alone->state);
+    auto condition = std::make_unique<C>();
+    std::copy_n(x.data(), x.size(), condition->data());
+    CHECK(test::same_bits(
+        alone->resume(run->parameters(), x, given(condition->sized(x.template extent_of<0>()))),
+        y));
+  });
+}
