@@ -22,6 +22,22 @@ static_assert(memory_of<cached, tensor<float, shape<3, 16>>, mode::streaming>.st
               2 * 20 * 3 * 8 * sizeof(float) + storage_alignment);
 static_assert(memory_of<cached, tensor<float, shape<9, 3, 16>>, mode::training>.state == 0);
 
+/// The attention of a forecasting model: no output projection, and the names of its own.
+struct plain_names {
+  static constexpr auto query = "query";
+  static constexpr auto key = "key";
+  static constexpr auto value = "value";
+};
+template <std::size_t H>
+using forecast = sequential<
+    named<"lstm", lstm<15, H, lstm_options{.layers = 2}>>,
+    named<"", residual<named<"attention",
+                             self_attention<H, options{.out_projection = false}, plain_names>>>>,
+    named<"layer_norm", layer_norm<H>>, named<"fc", linear<H, 1>>>;
+static_assert(parameter_count<forecast<64>> == 66'689);
+static_assert(
+    reads_output(about_of<self_attention<8, options{.out_projection = false}>>.backward_reads));
+
 // -- laws -----------------------------------------------------------------------------------------
 template <class B> using batch = tensor<float, shape<37, 2, 24>, B>;
 TEST_CASE("self_attention: vectors have the bits of the reference") {
@@ -75,7 +91,7 @@ TEST_CASE("self_attention: a prompt and steps after it have the bits of the sequ
   }
   CHECK_THROWS_WITH(
       in_parts->resume(*p, view<float const, shape<at_most(20), 2, 16>>{x->data(), {{{9}}}}),
-      "self_attention: the context is full");
+      "attention: the context is full");
 }
 
 // -- reference: tests/reference/self_attention.py -------------------------------------------------
@@ -101,4 +117,26 @@ TEST_CASE("self_attention: agrees with torch in eight configurations") {
          shape<40, 2, 16>>(g, "llama.");
   agrees<6, {.heads = 3, .head_width = 4, .out_bias = false}, shape<7, 2, 6>>(g, "wide.");
   agrees<8, {.heads = 2, .batch_first = true}, shape<2, 3, 4, 8>>(g, "image.");
+}
+TEST_CASE("self_attention: without an output projection, by names of its own, as torch") {
+  using heads_alone = self_attention<8,
+                                     options{.heads = 2,
+                                             .kv_heads = 1,
+                                             .head_width = 6,
+                                             .causal = true,
+                                             .rotary_base = 100,
+                                             .out_projection = false},
+                                     plain_names>;
+  static_assert(std::same_as<heads_alone::output_shape<shape<9, 2, 8>>, shape<9, 2, 12>>);
+  auto const g = test::golden("self_attention");
+  test::agrees_with_torch<sequential<heads_alone>, tensor<float, shape<9, 2, 8>>>(g, "heads.");
+  test::passes_gradient_check<sequential<heads_alone, tanh_layer>,
+                              tensor<double, shape<5, 2, 8>>>();
+  auto paths = std::string{};
+  auto const p = std::make_unique<parameters_of<as_layer<forecast<4>>, owned<float>>>();
+  for_each_parameter(
+      [&](name const& path, auto const&) { paths += path.c_str() + std::string(" "); }, *p);
+  CHECK(paths.find("attention.query.weight attention.query.bias attention.key.weight") !=
+        std::string::npos);
+  CHECK(paths.find("out") == std::string::npos);
 }

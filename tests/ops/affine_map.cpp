@@ -40,6 +40,14 @@ template <class T, std::size_t In, std::size_t Out> void against_reference(bool 
     affine_map_input(*weight, on_reference(as_const(want.sized(n))),
                      on_reference(dx_want.sized(n)));
     CHECK(std::memcmp(dx.values, dx_want.values, sizeof dx.values) == 0);
+    auto added = x;
+    auto added_want = x;
+    affine_map_input(*weight, as_const(want.sized(n)), added.sized(n), true);
+    affine_map_input(*weight, on_reference(as_const(want.sized(n))),
+                     on_reference(added_want.sized(n)), true);
+    assign(x.sized(n), x.sized(n) + dx.sized(n));
+    CHECK(std::memcmp(added.values, x.values, sizeof x.values) == 0);
+    CHECK(std::memcmp(added_want.values, x.values, sizeof x.values) == 0);
 
     auto const dw = std::make_unique<tensor<T, shape<Out, In>>>(*weight);
     auto const dw_want = std::make_unique<tensor<T, shape<Out, In>>>(*weight);

@@ -25,6 +25,8 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
     for (auto& x : memory) x = static_cast<T>(2 * r.rand<double>() - 1);
     auto const* const q = memory.data();
     auto const* const dy = q + 3 * rows * row;
+    auto const unseen =
+        round % 5 < 2 ? std::size_t{r.randint(static_cast<std::uint32_t>(keys) + 1)} : 0;
     auto const head = detail::attention_head<T>{queries,
                                                 keys,
                                                 width,
@@ -37,12 +39,13 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
                                                 T{0.3F},
                                                 q,
                                                 q + rows * row,
-                                                q + 2 * rows * row};
+                                                q + 2 * rows * row,
+                                                unseen};
     auto y = std::vector<T>(queries * out);
     auto y_want = y;
     auto sums = std::vector<T>(queries);
     auto sums_want = sums;
-    INFO("queries " << queries << ", keys " << keys << ", width " << width);
+    INFO("queries " << queries << ", keys " << keys << " but " << unseen << ", width " << width);
     fast::forward(head, y.data(), sums.data(), *a);
     slow::forward(head, y_want.data(), sums_want.data(), *b);
     CHECK(test::same_bits(y, y_want));

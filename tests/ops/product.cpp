@@ -11,7 +11,8 @@ TEST_CASE(
     for (auto const columns : {1, 32, 65})
       for (auto const depth : {0, 1, 32, 70})
         for (auto const turned : {false, true})
-          for (auto const from : {device::start::zero, device::start::bias, device::start::y}) {
+          for (auto const from : {device::start::zero, device::start::bias, device::start::y,
+                                  device::start::y_last}) {
             auto const n = static_cast<std::size_t>(rows);
             auto const m = static_cast<std::size_t>(columns);
             auto const k = static_cast<std::size_t>(depth);
@@ -37,7 +38,7 @@ TEST_CASE(
                                                          : 0.0F;
                 for (auto l = std::size_t{0}; l < k; ++l)
                   sum = lane::fma(a[i * a_row + l * a_column], b[l * b_row + j * b_column], sum);
-                want[i * m + j] = sum;
+                want[i * m + j] = from == device::start::y_last ? y[i * m + j] + sum : sum;
               }
             device::multiply(device::product<float>{n,
                                                     m,

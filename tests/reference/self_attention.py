@@ -10,13 +10,13 @@ g = Golden(__file__, 1, torch=torch.__version__)
 
 
 class Attention(torch.nn.Module):
-    def __init__(self, features, heads, kv_heads, width, causal, base, bias, out_bias, batch_first):
+    def __init__(self, features, heads, kv_heads, width, causal, base, bias, out_bias, batch_first, out=True):
         super().__init__()
         self.h, self.k, self.w, self.causal, self.base, self.first = heads, kv_heads, width, causal, base, batch_first
         self.q_proj = torch.nn.Linear(features, heads * width, bias)
         self.k_proj = torch.nn.Linear(features, kv_heads * width, bias)
         self.v_proj = torch.nn.Linear(features, kv_heads * width, bias)
-        self.o_proj = torch.nn.Linear(heads * width, features, out_bias)
+        self.o_proj = torch.nn.Linear(heads * width, features, out_bias) if out else torch.nn.Identity()
 
     def turn(self, x):  # (batch, heads, time, width), pairs (i, i + width / 2)
         half = self.w // 2
@@ -50,4 +50,6 @@ for name, arguments, shape in (
         ("wide.", (6, 3, 3, 4, False, 0, True, False, False), (7, 2, 6)),
         ("image.", (8, 2, 2, 4, False, 0, True, True, True), (2, 3, 4, 8))):
     record(g, name, Attention(*arguments), torch.randn(*shape), names=lambda n: "0." + n)
+record(g, "heads.", Attention(8, 2, 1, 6, True, 100.0, True, True, False, False), torch.randn(9, 2, 8),
+       names=lambda n: "0." + n.replace("q_proj", "query").replace("k_proj", "key").replace("v_proj", "value"))
 g.write()

@@ -10,10 +10,11 @@ namespace tessera {
 
 /// What inputs besides x are, by name: given<tag::memory>(encoded). A tag of one's own is a struct.
 namespace tag {
-struct condition {};  ///< what conditioned layers see: a class, a time step, a knob
-struct memory {};     ///< what attention reads besides x: an encoder's output
-struct source {};     ///< what an encoder is given
-struct lengths {};    ///< how many entries of the memory count, for each lane
+struct condition {};          ///< what conditioned layers see: a class, a time step, a knob
+struct memory {};             ///< what attention reads besides x: an encoder's output
+struct source {};             ///< what an encoder is given
+struct lengths {};            ///< how many entries of the memory count, for each lane
+struct attention_weights {};  ///< not read but written: given<...>(w, view_of<W>(w))
 }  // namespace tag
 
 /// What a call is for. by_value overlays nothing, so that it works in constant expressions.

@@ -2,137 +2,558 @@
 #pragma once
 
 #include <tessera/compose/layer.hpp>
-#include <tessera/ops/affine_map.hpp>
+#include <tessera/core/contract.hpp>
+#include <tessera/layers/linear.hpp>
 #include <tessera/ops/attention.hpp>
+#include <tessera/ops/rotary.hpp>
+#include <tessera/tensor/assign.hpp>
+#include <tessera/tensor/elementwise.hpp>
+
+#include <array>
 
 namespace tessera {
 
-/// What torch.nn.MultiheadAttention leaves to choose.
 struct attention_options {
   std::size_t heads = 1;
-  bool causal = false;  ///< a sample sees itself and the ones before
-  bool bias = true;
+  std::size_t kv_heads = 0;  ///< heads of keys and values, which groups of queries share; 0: heads
+  std::size_t head_width = 0;  ///< 0: Features / heads
+  bool causal = false;         ///< a sample sees itself and the ones before
+  std::size_t context = 0;     ///< causal: the samples that the cache holds; 0: none, and no step
+  double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
+  bool bias = true;            ///< of queries, keys and values; by torch's names of all
+  bool out_bias = true;
+  bool batch_first = false;    ///< x (batch, time..., Features): all axes between are time
+  bool out_projection = true;  ///< or the heads are what comes out
+  std::size_t memory = 0;      ///< keys and values are of given<tag::memory>, so many numbers each
+  bool padded = false;         ///< needs given<tag::lengths>; of a memory they count when given
+  bool weights = false;        ///< writes given<tag::attention_weights>, where a call has it
 };
 
-/// Self-attention over time, the first axis: every sample looks at all others.
-///
-/// Shapes  x (time, batch, Features) -> the same; parameters, by torch's names: in_proj_weight
-///         (3·Features, Features), queries, keys and values in this order, in_proj_bias,
-///         out_proj.weight (Features, Features), out_proj.bias
-/// Cost    time·batch·Features·(4·Features + 2·time) multiply-adds, the second part halved where
-///         causal; the tape has no matrix of scores
-/// Errors  an input that is not (time, batch, Features): tests/fail/attention_wrong_input.cpp
-/// Source  torch.nn.MultiheadAttention(x, x, x); reference values: tests/reference/attention.py
-template <std::size_t Features, attention_options Options = attention_options{}>
-struct attention_layer {
-  static_assert(Features % Options.heads == 0, "attention: heads must divide the features");
-  static constexpr auto width = Features / Options.heads;
+/// Names of the projections, and whether queries, keys and values have one matrix: as in torch's
+/// MultiheadAttention; or a layer each, named as by Llama or by diffusers.
+struct torch_projections {};
+struct llama_projections {
+  static constexpr auto query = "q_proj";
+  static constexpr auto key = "k_proj";
+  static constexpr auto value = "v_proj";
+  static constexpr auto out = "o_proj";
+};
+struct diffusers_projections {
+  static constexpr auto query = "to_q";
+  static constexpr auto key = "to_k";
+  static constexpr auto value = "to_v";
+  static constexpr auto out = "to_out.0";
+};
 
-  template <class Storage> struct projection {
-    matrix_in<Storage, shape<Features, Features>> weight;
-    [[no_unique_address]] tensor_if<Options.bias, Storage, shape<Features>, 0> bias;
-    TESSERA_PARAMETERS(weight, bias)
-  };
-  template <class Storage> struct parameters {
-    matrix_in<Storage, shape<3 * Features, Features>> in_proj_weight;
-    [[no_unique_address]] tensor_if<Options.bias, Storage, shape<3 * Features>, 0> in_proj_bias;
-    projection<Storage> out_proj;
+/// Attention: every sample of x looks at all of x, or at all entries of a memory; multi-head,
+/// grouped-query, rotary, with a cache.
+///
+/// Shapes  x (time, lanes..., Features) -> (time, lanes..., Features), or heads·head_width without
+///         an output projection; memory (entries, lanes..., memory); lengths (lanes...), whole
+///         numbers of any type: what lies beyond is not seen, and a lane of length 0 has zeros.
+///         Fused: in_proj_weight ((heads + 2·kv_heads)·head_width, Features), queries, keys and
+///         values in this order, in_proj_bias, out_proj; else a linear layer for each
+/// State   with a context: keys and values of the samples before, and their number, in inference
+///         and streaming; a training step sees its own samples only
+/// Cost    time·lanes·(projections + 2·heads·head_width·time) multiply-adds, the second part halved
+///         where causal; no matrix of scores is kept. A step projects its whole memory
+/// Errors  another last extent: tests/fail/attention_wrong_input.cpp; without its memory:
+///         tests/fail/attention_no_memory.cpp; lengths of another shape:
+///         tests/fail/attention_wrong_lengths.cpp; more samples than the context, or lengths than
+///         entries, break the contract
+/// Source  torch.nn.MultiheadAttention; Ainslie et al., GQA, 2023; Su et al., RoFormer, 2021, with
+///         Llama's pairs (i, i + width / 2); reference values: tests/reference/attention.py,
+///         tests/reference/self_attention.py
+template <std::size_t Features, attention_options Options = attention_options{},
+          class Names = torch_projections>
+struct attention_layer {
+  static constexpr auto heads = Options.heads;
+  static constexpr auto kv_heads = Options.kv_heads == 0 ? heads : Options.kv_heads;
+  static constexpr auto width = Options.head_width == 0 ? Features / heads : Options.head_width;
+  static constexpr bool fused = std::same_as<Names, torch_projections>;
+  static constexpr bool projects_out = Options.out_projection;
+  static constexpr bool crosses = Options.memory > 0;
+  static constexpr bool turns = Options.rotary_base > 0;
+  static constexpr bool caches = Options.context > 0;
+  static_assert(Options.head_width > 0 || Features % heads == 0,
+                "attention: heads must divide the features");
+  static_assert(heads % kv_heads == 0, "attention: kv_heads must divide the heads");
+  static_assert(not caches || (Options.causal && not Options.batch_first && not fused),
+                "attention: only a causal one, time first, not fused, has a cache");
+  static_assert(not turns || (width % 2 == 0 && not Options.batch_first),
+                "attention: rotary positions need an even width, time first");
+  static_assert(not crosses || not(Options.causal || turns),
+                "attention: a memory has no order to be causal or rotary in");
+  static_assert(not(fused && crosses) || Options.memory == Features,
+                "attention: fused projections read entries as wide as x");
+  static_assert(not caches || not(Options.padded || Options.weights),
+                "attention: a cache goes without lengths and weights");
+  static constexpr auto q_width = heads * width;
+  static constexpr auto kv_width = kv_heads * width;
+
+  // Columns of the products: queries, keys and values by one each; fused by one, with a memory two.
+  static constexpr bool one_product = fused && not crosses;
+  static constexpr std::size_t columns[3] = {q_width + (one_product ? 2 * kv_width : 0),
+                                             one_product ? 0 : kv_width*(fused ? 2 : 1),
+                                             fused ? 0 : kv_width};
+  static constexpr auto kv_row = one_product ? columns[0] : columns[1];
+
+  using to_query = linear<Features, q_width, linear_options{.bias = Options.bias}>;
+  using to_key =
+      linear<crosses ? Options.memory : Features, kv_width, linear_options{.bias = Options.bias}>;
+  static constexpr auto out_options =
+      linear_options{.bias = Options.out_bias && (Options.bias || not fused)};
+  using to_out =
+      std::conditional_t<projects_out, linear<q_width, Features, out_options>, without_parameters>;
+
+  template <class Storage> struct fused_parameters {
+    using S = shape<q_width + 2 * kv_width, Features>;
+    std::conditional_t<crosses, tensor_in<Storage, S>, matrix_in<Storage, S>> in_proj_weight;
+    [[no_unique_address]] tensor_if<Options.bias, Storage, without_last<S>, 0> in_proj_bias;
+    [[no_unique_address]] parameters_of<to_out, Storage> out_proj;
     TESSERA_PARAMETERS(in_proj_weight, in_proj_bias, out_proj)
   };
-  template <class X> struct kept {
-    resized<X, 3 * Features> projected;
-    X mixed;
-    resized<X, Options.heads> log_sum;
+  template <class Storage> struct separate_parameters {
+    using parts = parameters_of<to_query, Storage>;
+    parameters_of<to_query, Storage> query;
+    parameters_of<to_key, Storage> key;
+    parameters_of<to_key, Storage> value;
+    [[no_unique_address]] parameters_of<to_out, Storage> out;
+    template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
+      f(name(Names::query), p.query...);
+      f(name(Names::key), p.key...);
+      f(name(Names::value), p.value...);
+      if constexpr (projects_out) f(name(Names::out), p.out...);
+    }
   };
-  template <class X> static constexpr std::size_t time_of = bound_of(shape_of<X>::extents[0]);
-  template <class X> using head_work = detail::attention_fn::workspace<X, time_of<X>, width>;
-  template <class X, class Call> struct scratch {
-    using in_weights = detail::affine_map_fn::packed<X, 3 * Features>;
-    using out_weights = detail::affine_map_fn::packed<X, Features>;
+  template <class Storage>
+  using parameters =
+      std::conditional_t<fused, fused_parameters<Storage>, separate_parameters<Storage>>;
 
-    [[no_unique_address]] detail::packed_in<Call, in_weights> packed_in;
-    [[no_unique_address]] detail::packed_in<Call, out_weights> packed_out;
-    head_work<X> head;
+  // -- inputs
+  using needs =
+      std::conditional_t<crosses,
+                         std::conditional_t<Options.padded, type_list<tag::memory, tag::lengths>,
+                                            type_list<tag::memory>>,
+                         std::conditional_t<Options.padded, type_list<tag::lengths>, type_list<>>>;
+  template <class Call>
+  static constexpr bool counts = (crosses || Options.padded) && gives<Call, tag::lengths>;
+  template <class Call>
+  static constexpr bool shows = Options.weights && gives<Call, tag::attention_weights>;
+  template <class Call> static constexpr bool steps = Call::purpose == mode::streaming;
+  /// What keys and values are made of.
+  template <class X, class Call>
+  using entries_of = std::conditional_t<crosses, given_type<Call, tag::memory>, X>;
+
+  /// The samples of a call, at the bound.
+  template <class S> [[nodiscard]] static constexpr auto most_times() -> std::size_t {
+    if (Options.batch_first) return S::capacity / bound_of(S::extents[0]) / last_of<S>;
+    return bound_of(S::extents[0]);
+  }
+  template <class Call>
+  static constexpr bool carried = caches && Call::carries && not Call::training;
+  template <class X, class Call>
+  static constexpr std::size_t keys_of =
+      carried<Call>                ? Options.context
+      : not crosses && steps<Call> ? 1
+                                   : most_times<shape_of<entries_of<X, Call>>>();
+
+  // -- memory
+  template <class X, std::size_t I, bool Wanted = true>
+  using product_if =
+      detail::member_if<Wanted && columns[I] != 0, resized<X, (columns[I] == 0 ? 1 : columns[I])>,
+                        static_cast<int>(I)>;
+  template <class X, class M, bool Carried> struct projected {
+    resized<X, columns[0]> query;
+    [[no_unique_address]] product_if<M, 1, not Carried> key;
+    [[no_unique_address]] product_if<M, 2, not Carried> value;
+    [[no_unique_address]] detail::member_if<projects_out, resized<X, q_width>, 3> mixed;
   };
-  template <class X> struct slopes {
-    resized<X, 3 * Features> projected;
-    X mixed;
-    head_work<X> head;
+  template <class X, class Call>
+  using projected_in = projected<X, entries_of<X, Call>, carried<Call>>;
+  template <class X, class Call, bool Counts> struct counted_lengths {
+    using type = detail::no_member<4>;
   };
-  template <class S> using expected_shape = with_last<with_rank<S, 3>, Features>;
-  template <class S> using output_shape = S;
-  static constexpr auto about = facts{.backward_reads = reads::input,
+  template <class X, class Call> struct counted_lengths<X, Call, true> {
+    using type = reshaped<X, shape_of<given_type<Call, tag::lengths>>>;
+  };
+  template <class X, class Call> struct kept : projected_in<X, Call> {
+    resized<X, heads> log_sum;
+    [[no_unique_address]] typename counted_lengths<X, Call, counts<Call>>::type lengths;
+  };
+  template <class X, class Call>
+  using head_work = detail::attention_fn::workspace<X, keys_of<X, Call>, width>;
+  template <class X, class Call> struct scratch {
+    template <class In, std::size_t Out>
+    using weights =
+        detail::packed_in<Call, detail::affine_map_fn::packed<In, (Out == 0 ? 1 : Out)>>;
+    template <std::size_t I>
+    using shared_by = detail::member_if<columns[I] != 0, weights<entries_of<X, Call>, columns[I]>,
+                                        static_cast<int>(I)>;
+    [[no_unique_address]] weights<X, columns[0]> query;
+    [[no_unique_address]] shared_by<1> key;
+    [[no_unique_address]] detail::member_if<projects_out, weights<resized<X, q_width>, Features>, 3>
+        out;
+    head_work<X, Call> head;
+  };
+  template <class X, class Call> struct slopes : projected_in<X, Call> {
+    head_work<X, Call> head;
+  };
+  template <class Lanes> struct cache {
+    using rows =
+        resized<reshaped<Lanes, with_axis<shape_of<Lanes>, 0,
+                                          static_cast<extent>(caches ? Options.context : 1)>>,
+                kv_width>;
+    rows keys;
+    rows values;
+    std::size_t length;  ///< of what the lanes have seen
+  };
+  template <class X, class Call>
+    requires caches
+  using state = std::conditional_t<Call::training, nothing, cache<detail::sample_in<X, Call>>>;
+
+  // -- shapes
+  template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Features>;
+  template <class S> using output_shape = with_last<S, projects_out ? Features : q_width>;
+  static constexpr auto about = facts{.backward_reads = projects_out ? reads::input : reads::both,
+                                      .streams = caches || crosses,
+                                      .adds_dx = one_product || crosses,
                                       .reads_parameters_first = true,
                                       .kept = true,
+                                      .state = caches,
                                       .scratch = true,
                                       .slopes = true};
 
-  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    using T = scalar_of<decltype(x)>;
-    using B = backend_of<decltype(x)>;
-    auto const projected = m.kept.projected.sized_like(x);  // (time, batch, 3·Features)
-    auto const mixed = m.kept.mixed.sized_like(x);          // (time, batch, Features)
-    affine_map.template prepare<B>(p.in_proj_weight, m.work.packed_in);
-    affine_map(x, p.in_proj_weight, data_or_null<T const>(p.in_proj_bias), projected,
-               m.work.packed_in);
-    attention.template forward<B>(heads_of(as_const(projected)), mixed.data(),
-                                  m.kept.log_sum.data(), m.work.head);
-    affine_map.template prepare<B>(p.out_proj.weight, m.work.packed_out);
-    affine_map(as_const(mixed), p.out_proj.weight, data_or_null<T const>(p.out_proj.bias), y,
-               m.work.packed_out);
+  /// The first input that has another shape than x asks for.
+  template <class X, class Call> [[nodiscard]] static constexpr auto find() {
+    using S = shape_of<X>;
+    using wants = wanted_inputs<S, Call>;
+    using memory = decltype(same_input<Call, tag::memory, crosses, wants>());
+    using lengths = decltype(same_input<Call, tag::lengths, counts<Call>, wants>());
+    using weights = decltype(same_input<Call, tag::attention_weights, shows<Call>, wants>());
+    if constexpr (not std::same_as<memory, detail::no_finding>)
+      return memory{};
+    else if constexpr (not std::same_as<lengths, detail::no_finding>)
+      return lengths{};
+    else if constexpr (not std::same_as<weights, detail::no_finding>)
+      return weights{};
+    else
+      return detail::find_breach<attention_layer, X, Call>();
   }
-  static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
+
+  // -- calls
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    run(p, x, y, m, sizes_of(x));
+  }
+  static constexpr void step(auto const& p, auto x, auto y, auto m) {
+    run(p, x, y, m, {1, x.size() / Features});
+  }
+  static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
     using B = backend_of<decltype(x)>;
-    auto const projected = as_const(m.kept.projected.sized_like(x));
-    auto const mixed = as_const(m.kept.mixed.sized_like(x));
-    auto const dprojected = m.work.projected.sized_like(x);
-    auto const dmixed = m.work.mixed.sized_like(x);
-    affine_map_input(p.out_proj.weight, dy, dmixed);
-    affine_map_parameters(mixed, dy, gradient.out_proj.weight.data(),
-                          data_or_null<T>(gradient.out_proj.bias));
-    auto* const d = dprojected.data();
-    attention.template backward<B, T>(
-        heads_of(projected),
-        {mixed.data(), dmixed.data(), m.kept.log_sum.data(), d, d + Features, d + 2 * Features},
-        m.work.head);
-    affine_map_input(p.in_proj_weight, as_const(dprojected), dx.view);
-    affine_map_parameters(x, as_const(dprojected), gradient.in_proj_weight.data(),
-                          data_or_null<T>(gradient.in_proj_bias));
-  }
-  /// out_proj as a linear layer, then in_proj by xavier_uniform over the stacked matrix; biases are
-  /// zero. The draws come in torch's order.
-  static constexpr void initialize(auto& p, auto& generator) {
-    generator.uniform(p.out_proj.weight, generator.kaiming_bound(Features));
-    if constexpr (Options.bias) {
-      generator.uniform(p.out_proj.bias, generator.reciprocal_root(Features));
-      p.out_proj.bias = {};
-      p.in_proj_bias = {};
+    auto const e = seen_by(x, m);
+    auto const s = sizes_of(x);
+    auto const d = places_in(m.work);
+    T const* mixed = y.data();
+    T const* dmixed = dy.data();
+    if constexpr (projects_out) {
+      auto const from = as_const(m.kept.mixed.sized_like(x));
+      auto const slope = m.work.mixed.sized_like(x);
+      affine_map_input(out_of(p).weight, dy, slope);
+      affine_map_parameters(from, dy, out_of(gradient).weight.data(),
+                            data_or_null<T>(out_of(gradient).bias));
+      mixed = from.data();
+      dmixed = slope.data();
     }
-    generator.uniform(p.in_proj_weight, generator.xavier_bound(Features, 3 * Features));
+    auto const keys = crosses ? sizes_of(e).times : s.times;
+    attention.template backward<B, T>(heads_of<T>(s, 0, keys, places_in(m.kept), lengths_in(m)),
+                                      {.y = mixed,
+                                       .dy = dmixed,
+                                       .log_sum = m.kept.log_sum.data(),
+                                       .dq = d.q,
+                                       .dk = d.k,
+                                       .dv = d.v},
+                                      m.work.head);
+    turn<B>(s, 0, d.q, columns[0], heads, true);
+    turn<B>(s, 0, d.k, kv_row, kv_heads, true);
+    auto const de = [&] {
+      if constexpr (crosses)
+        return m.template slope<tag::memory>();
+      else
+        return dx.again();
+    }();
+    back_to<0>(p, d.q, dx);
+    back_to<1>(p, d.k, de);
+    back_to<2>(p, d.v, de);
+    add_parameters<0>(gradient, x, d.q);
+    add_parameters<1>(gradient, e, d.k);
+    add_parameters<2>(gradient, e, d.v);
   }
+  /// Separate, linear layers in their order. Fused, out_proj as a linear layer and the stacked
+  /// matrix by xavier_uniform; biases are zero. The draws come in torch's order.
+  static constexpr void initialize(auto& p, auto& generator) {
+    if constexpr (not fused) {
+      to_query::initialize(p.query, generator);
+      to_key::initialize(p.key, generator);
+      to_key::initialize(p.value, generator);
+    }
+    if constexpr (projects_out) to_out::initialize(out_of(p), generator);
+    if constexpr (fused) {
+      if constexpr (requires { out_of(p).bias.data(); }) out_of(p).bias = {};
+      if constexpr (Options.bias) p.in_proj_bias = {};
+      generator.uniform(p.in_proj_weight, generator.xavier_bound(Features, q_width + 2 * kv_width));
+    }
+  }
+  /// Without the projections of a memory, whose entries the shape of x does not tell.
   template <class S>
   static constexpr std::size_t multiply_adds =
-      S::capacity * (4 * Features + 2 * bound_of(S::extents[0]) / (Options.causal ? 2 : 1));
+      S::capacity / Features *
+      (Features * (q_width * (projects_out ? 2 : 1) + (crosses ? 0 : 2 * kv_width)) +
+       (crosses ? 0 : 2 * q_width * most_times<S>() / (Options.causal ? 2 : 1)));
 
  private:
-  [[nodiscard]] static constexpr auto heads_of(auto projected) {
-    using T = scalar_of<decltype(projected)>;
-    auto const time = projected.template extent_of<0>();
-    auto const batch = projected.template extent_of<1>();
-    auto const* const q = projected.data();
-    return detail::attention_heads<T>{
-        {time, time, width, batch * 3 * Features, batch * 3 * Features, batch * Features,
-         batch * Options.heads, 0, Options.causal, T{1} / lane::sqrt(static_cast<T>(width)), q,
-         q + Features, q + 2 * Features},
-        batch,
-        Options.heads,
-        1,
-        3 * Features,
-        3 * Features,
-        Features,
-        Options.heads};
+  // -- the shapes of inputs
+  template <class S, class Call> struct wanted_inputs {
+    static constexpr extent first = S::extents[0];
+    using sample = typename std::conditional_t<steps<Call>, std::type_identity<S>,
+                                               std::type_identity<without_first<S>>>::type;
+    using lanes = std::conditional_t<Options.batch_first, shape<first>, without_last<sample>>;
+    template <class G> [[nodiscard]] static constexpr auto want(tag::memory) {
+      if constexpr (Options.batch_first)
+        return with_last<with_first<with_rank_at_least<G, 3>, first>, Options.memory>{};
+      else
+        return with_axis<with_last<sample, Options.memory>, 0, G::extents[0]>{};
+    }
+    template <class G> [[nodiscard]] static constexpr auto want(tag::lengths) { return lanes{}; }
+    template <class G> [[nodiscard]] static constexpr auto want(tag::attention_weights) {
+      constexpr auto lane = lanes::rank == 1 ? lanes::extents[0] : extent(lanes::capacity);
+      constexpr auto keys = shape_of<entries_of<tensor<float, S>, Call>>::extents[0];
+      return shape<lane, static_cast<extent>(heads), steps<Call> ? 1 : first, keys>{};
+    }
+  };
+  template <class Call, class Tag, bool Used, class Wanted>
+  [[nodiscard]] static constexpr auto same_input() {
+    if constexpr (Used) {
+      using G = shape_of<given_type<Call, Tag>>;
+      return same_shape<attention_layer, decltype(Wanted::template want<G>(Tag{})), G>();
+    } else {
+      return detail::no_finding{};
+    }
+  }
+
+  // -- geometry
+  struct sizes {
+    std::size_t times;
+    std::size_t lanes;
+    [[nodiscard]] constexpr auto time_distance() const -> std::size_t {
+      return Options.batch_first ? 1 : lanes;
+    }
+  };
+  [[nodiscard]] static constexpr auto sizes_of(auto x) -> sizes {
+    auto const first = x.template extent_of<0>();
+    auto const others = first == 0 ? 0 : x.size() / last_of<shape_of<decltype(x)>> / first;
+    return Options.batch_first ? sizes{others, first} : sizes{first, others};
+  }
+  /// The first query, key and value.
+  template <class T> struct places {
+    T* q;
+    T* k;
+    T* v;
+  };
+  [[nodiscard]] static constexpr auto places_in(auto& of) {
+    auto* const q = of.query.data();
+    using T = std::remove_reference_t<decltype(*q)>;
+    if constexpr (one_product)
+      return places<T>{q, q + q_width, q + q_width + kv_width};
+    else if constexpr (fused)
+      return places<T>{q, of.key.data(), of.key.data() + kv_width};
+    else
+      return places<T>{q, data_or_null<T>(of.key), data_or_null<T>(of.value)};
+  }
+  template <class T>
+  [[nodiscard]] static constexpr auto heads_of(sizes s, std::size_t before, std::size_t keys,
+                                               places<T> at, T const* lengths)
+      -> detail::attention_heads<T> {
+    auto const times = s.time_distance();
+    auto const lane_of_q = Options.batch_first ? s.times : 1;
+    auto const lane_of_kv = Options.batch_first ? keys : 1;
+    return {.first = {.queries = s.times,
+                      .keys = keys,
+                      .width = width,
+                      .q_row = times * columns[0],
+                      .kv_row = times * kv_row,
+                      .out = times * q_width,
+                      .sum = times * heads,
+                      .before = before,
+                      .causal = Options.causal,
+                      .scale = T{1} / lane::sqrt(static_cast<T>(width)),
+                      .q = at.q,
+                      .k = at.k,
+                      .v = at.v},
+            .lanes = s.lanes,
+            .heads = heads,
+            .sharing = heads / kv_heads,
+            .q_lane = lane_of_q * columns[0],
+            .kv_lane = lane_of_kv * kv_row,
+            .out_lane = lane_of_q * q_width,
+            .sum_lane = lane_of_q * heads,
+            .lengths = lengths};
+  }
+  template <class T>
+  static constexpr auto frequencies = [] {
+    auto f = std::array<T, width / 2 + 1>{};
+    for (auto i = std::size_t{0}; turns && i < width / 2; ++i)
+      f[i] = static_cast<T>(lane::exp(-lane::log(Options.rotary_base) * 2 * static_cast<double>(i) /
+                                      static_cast<double>(width)));
+    return f;
+  }();
+  template <class Backend, class T>
+  static constexpr void turn(sizes s, std::size_t first, T* x, std::size_t row, std::size_t vectors,
+                             bool back) {
+    if constexpr (turns)
+      kernel<detail::rotary_fn, Backend>::template run<width>({.times = s.times,
+                                                               .lanes = s.lanes,
+                                                               .vectors = vectors,
+                                                               .time_distance = s.lanes * row,
+                                                               .lane_distance = row,
+                                                               .first = first},
+                                                              frequencies<T>.data(), x, back);
+  }
+
+  // -- inputs of a call
+  [[nodiscard]] static constexpr auto seen_by(auto x, auto const& m) {
+    if constexpr (crosses)
+      return m.template value<tag::memory>();
+    else
+      return x;
+  }
+  [[nodiscard]] static constexpr auto lengths_in(auto const& m) {
+    using T = scalar_of<decltype(m.kept.query)>;
+    return static_cast<T const*>(data_or_null<T>(m.kept.lengths));
+  }
+  static constexpr void read_lengths(auto const& m, std::size_t keys, std::size_t lanes) {
+    if constexpr (requires { m.kept.lengths.data(); }) {
+      auto const n = m.template value<tag::lengths>();
+      require(n.size() == lanes, "attention: each lane of x has a length");
+      if constexpr (not on_device<backend_of<decltype(n)>>)
+        for (auto const length : n) {
+          auto const v = static_cast<double>(length);
+          require(v >= 0 && v <= static_cast<double>(keys) &&
+                      v == static_cast<double>(static_cast<std::size_t>(v)),
+                  "attention: a length is no whole number of entries");
+        }
+      using T = scalar_of<decltype(m.kept.lengths)>;
+      if constexpr (std::same_as<scalar_of<decltype(n)>, T>)
+        assign(m.kept.lengths.sized_like(n), n);
+      else
+        assign(m.kept.lengths.sized_like(n), cast<T>(n));
+    }
+  }
+
+  // -- products
+  /// A matrix and a bias, or rows of fused ones: product I.
+  template <std::size_t I> [[nodiscard]] static constexpr auto weight(auto& p) -> decltype(auto) {
+    if constexpr (one_product) {
+      return (p.in_proj_weight);
+    } else if constexpr (fused) {
+      auto* const from = p.in_proj_weight.data();
+      using U = std::remove_reference_t<decltype(*from)>;
+      using S = shape<static_cast<extent>(columns[I] == 0 ? 1 : columns[I]), Features>;
+      return view<U, S, backend_of<decltype(p.in_proj_weight)>>{after<I>(from, Features)};
+    } else {
+      return (separate<I>(p).weight);
+    }
+  }
+  template <class T, std::size_t I> [[nodiscard]] static constexpr auto bias(auto& p) -> T* {
+    if constexpr (fused)
+      return after<I>(data_or_null<T>(p.in_proj_bias), 1);
+    else
+      return data_or_null<T>(separate<I>(p).bias);
+  }
+  template <std::size_t I> [[nodiscard]] static constexpr auto separate(auto& p) -> auto& {
+    if constexpr (I == 0)
+      return p.query;
+    else if constexpr (I == 1)
+      return p.key;
+    else
+      return p.value;
+  }
+  [[nodiscard]] static constexpr auto out_of(auto& p) -> auto& {
+    if constexpr (fused)
+      return p.out_proj;
+    else
+      return p.out;
+  }
+  template <std::size_t I, class T>
+  [[nodiscard]] static constexpr auto after(T* data, std::size_t row) -> T* {
+    return I == 0 || data == nullptr ? data : data + q_width * row;
+  }
+  /// The numbers of product I, as wide as it is, for the rows of `from`.
+  template <std::size_t I, class T> [[nodiscard]] static constexpr auto rows(T* data, auto from) {
+    using S = with_last<shape_of<decltype(from)>, columns[I]>;
+    return view<T, S, backend_of<decltype(from)>>{data, from.actual.template as<S>()};
+  }
+  template <std::size_t I>
+  static constexpr void project(auto const& p, auto from, auto* to, auto& packed) {
+    if constexpr (columns[I] != 0) {
+      using T = scalar_of<decltype(from)>;
+      auto const& w = weight<I>(p);
+      affine_map.template prepare<backend_of<decltype(from)>>(w, packed);
+      affine_map(from, w, bias<T const, I>(p), rows<I>(to, from), packed);
+    }
+  }
+  template <std::size_t I> static constexpr void back_to(auto const& p, auto* slope, auto to) {
+    if constexpr (columns[I] != 0)
+      affine_map_input(weight<I>(p), as_const(rows<I>(slope, to.view)), to.view, to.adds);
+  }
+  template <std::size_t I>
+  static constexpr void add_parameters(auto& gradient, auto from, auto* slope) {
+    if constexpr (columns[I] != 0)
+      affine_map_parameters(from, as_const(rows<I>(slope, from)), weight<I>(gradient).data(),
+                            bias<scalar_of<decltype(from)>, I>(gradient));
+  }
+
+  /// Projections, heads, and the projection of what they give; keys and values go to the cache.
+  static constexpr void run(auto const& p, auto x, auto y, auto m, sizes s) {
+    using T = scalar_of<decltype(x)>;
+    using B = backend_of<decltype(x)>;
+    auto const e = seen_by(x, m);
+    auto at = places_in(m.kept);
+    auto seen = at;
+    auto keys = crosses ? sizes_of(e).times : s.times;
+    if constexpr (crosses)
+      require(e.size() == 0 || sizes_of(e).lanes == s.lanes,
+              "attention: the memory has other lanes than x");
+    auto before = std::size_t{0};
+    if constexpr (requires { m.state.length; }) {
+      before = m.state.length;
+      keys += before;
+      require(keys <= Options.context, "attention: the context is full");
+      seen = {at.q, m.state.keys.data(), m.state.values.data()};
+      at = {at.q, seen.k + before * s.lanes * kv_width, seen.v + before * s.lanes * kv_width};
+      m.state.length = keys;
+    }
+    project<0>(p, x, at.q, m.work.query);
+    project<1>(p, e, at.k, m.work.key);
+    project<2>(p, e, at.v, m.work.key);
+    turn<B>(s, before, at.q, columns[0], heads, false);
+    turn<B>(s, before, at.k, kv_row, kv_heads, false);
+    read_lengths(m, keys, s.lanes);
+    auto const every = heads_of<T>(s, before, keys, seen, lengths_in(m));
+    auto* mixed = y.data();
+    if constexpr (projects_out) mixed = m.kept.mixed.data();
+    attention.template forward<B, T>(every, mixed, m.kept.log_sum.data(), m.work.head);
+    if constexpr (shows<typename decltype(m)::call_type>) {
+      auto const to = m.template slope<tag::attention_weights>();
+      if (to.has_memory())
+        attention.template weights<B, T>(every, m.kept.log_sum.data(), to.data());
+    }
+    if constexpr (projects_out) {
+      affine_map.template prepare<B>(out_of(p).weight, m.work.out);
+      affine_map(as_const(m.kept.mixed.sized_like(x)), out_of(p).weight,
+                 data_or_null<T const>(out_of(p).bias), y, m.work.out);
+    }
   }
 };
 

@@ -32,6 +32,7 @@ struct linear {
   template <class S> using output_shape = with_last<S, Out>;
   static constexpr auto about = facts{.backward_reads = reads::input,
                                       .row_wise = true,
+                                      .adds_dx = true,
                                       .reads_parameters_first = true,
                                       .scratch = true};
 
@@ -43,7 +44,7 @@ struct linear {
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto) {
     using T = scalar_of<decltype(x)>;
-    affine_map_input(p.weight, dy, dx.view);
+    affine_map_input(p.weight, dy, dx.view, dx.adds);
     affine_map_parameters(x, dy, gradient.weight.data(), data_or_null<T>(gradient.bias));
   }
   /// Every parameter from U(-1/sqrt(In), 1/sqrt(In)), weight first.

@@ -28,7 +28,8 @@ struct affine_map_fn {
 };
 
 struct affine_map_input_fn {
-  template <class Dy> constexpr void operator()(auto const& weight, Dy dy, auto dx) const {
+  template <class Dy>
+  constexpr void operator()(auto const& weight, Dy dy, auto dx, bool adds = false) const {
     constexpr auto in = last_of<shape_of<decltype(dx)>>;
     constexpr auto out = last_of<shape_of<Dy>>;
     if (dx.data() == nullptr) return;
@@ -39,7 +40,8 @@ struct affine_map_input_fn {
                                                            .b = {weight.data(), in, 1},
                                                            .c = dx.data(),
                                                            .c_row = in,
-                                                           .adds = false});
+                                                           .adds = false,
+                                                           .adds_last = adds});
   }
 };
 
@@ -71,7 +73,7 @@ struct affine_map_parameters_fn {
 ///           the number of rows: error at most In·eps·sum|x·w|; without fma, twice that
 inline constexpr auto affine_map = detail::affine_map_fn{};
 
-/// dx = dy·W, adding over Out ascending from zero.
+/// dx = dy·W, adding over Out ascending from zero; where it adds, that sum to what is there.
 inline constexpr auto affine_map_input = detail::affine_map_input_fn{};
 
 /// dW += dyᵀ·x and db += the rows of dy, adding over the rows ascending to what is there. What has

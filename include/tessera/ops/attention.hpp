@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/lane.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/attention.hpp>
 
@@ -11,6 +12,27 @@
 namespace tessera {
 
 namespace detail {
+
+/// What a query weighs a key with: one number of (lanes, heads, queries, keys), in this order.
+template <class T> struct attention_weight {
+  attention_heads<T> every;
+  T const* log_sum;
+  T* to;
+
+  TESSERA_DEVICE constexpr void operator()(std::size_t at) const {
+    auto const j = at % every.first.keys;
+    auto const row = at / every.first.keys;
+    auto const i = row % every.first.queries;
+    auto const h = row / every.first.queries % every.heads;
+    auto const lane_of_batch = row / every.first.queries / every.heads;
+    auto const head = every.head(lane_of_batch, h);
+    auto score = T{0};
+    for (auto d = std::size_t{0}; j < head.seen(i) && d < head.width; ++d)
+      score = lane::fma(head.q[i * head.q_row + d], head.k[j * head.kv_row + d], score);
+    auto const sum = log_sum[lane_of_batch * every.sum_lane + h + i * head.sum];
+    to[at] = j < head.seen(i) ? lane::exp(score * head.scale - sum) : T{0};
+  }
+};
 
 struct attention_fn {
   template <class X, std::size_t Keys, std::size_t Width>
@@ -44,6 +66,17 @@ struct attention_fn {
           run::backward(every.head(lane, h), every.slopes(slopes, lane, h), workspace);
     }
   }
+  /// Leaves the weights (lanes, heads, queries, keys) that a forward pass with log_sum had.
+  template <class Backend, class T>
+  static constexpr void weights(attention_heads<T> const& every, T const* log_sum, T* to) {
+    auto const one = attention_weight<T>{every, log_sum, to};
+    auto const count = every.lanes * every.heads * every.first.queries * every.first.keys;
+    if constexpr (requires { kernel<attention_fn, Backend>::for_each(count, one); }) {
+      kernel<attention_fn, Backend>::for_each(count, one);
+    } else {
+      for (auto at = std::size_t{0}; at < count; ++at) one(at);
+    }
+  }
 };
 
 }  // namespace detail
@@ -52,6 +85,8 @@ struct attention_fn {
 ///
 /// Shapes    q, y (queries, width), k and v (keys, width); log_sum (queries), the logarithm of the
 ///           sum of the exponentials of a row's scores, for the backward pass
+///           Of a lane with `lengths` the keys from there on are not seen: they have slopes of
+///           zero, and where none is left y and all slopes are zero
 /// Cost      2·queries·keys·width multiply-adds forward, 5 backward, which computes the scores
 ///           anew; a causal one half of it
 /// Accuracy  scores add over width, outputs over keys, both ascending, one fma each; the sum of a

@@ -80,6 +80,7 @@ template <class T> struct matrix_product {
   T* c;
   std::size_t c_row;  ///< the distance of two rows of C
   bool adds;
+  bool adds_last = false;  ///< the sums are from zero, and are added to C as they come out
 };
 
 /// kernel<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums += the
@@ -104,9 +105,12 @@ template <class T> struct attention_head {
   T const* q;
   T const* k;
   T const* v;
+  std::size_t unseen = 0;  ///< keys at the end that no query sees
 
   [[nodiscard]] constexpr auto seen(std::size_t query) const -> std::size_t {
-    return causal ? before + query + 1 : keys;
+    auto const all = keys - unseen;
+    auto const past = before + query + 1;
+    return causal && past < all ? past : all;
   }
 };
 template <class T> struct attention_slopes {
@@ -126,10 +130,11 @@ template <class T> struct attention_heads {
   std::size_t lanes;
   std::size_t heads;  ///< of a lane
   std::size_t sharing;
-  std::size_t q_lane;    ///< the distance of two lanes of q, and of its slope
-  std::size_t kv_lane;   ///< of k and v, and of their slopes
-  std::size_t out_lane;  ///< of y and dy
-  std::size_t sum_lane;  ///< of log_sum
+  std::size_t q_lane;          ///< the distance of two lanes of q, and of its slope
+  std::size_t kv_lane;         ///< of k and v, and of their slopes
+  std::size_t out_lane;        ///< of y and dy
+  std::size_t sum_lane;        ///< of log_sum
+  T const* lengths = nullptr;  ///< for each lane, the number of keys that count; null: all
 
   [[nodiscard]] constexpr auto q_at(std::size_t lane, std::size_t h) const -> std::size_t {
     return lane * q_lane + h * first.width;
@@ -145,6 +150,9 @@ template <class T> struct attention_heads {
     result.q += q_at(lane, h);
     result.k += kv_at(lane, h);
     result.v += kv_at(lane, h);
+    if (lengths != nullptr && lengths[lane] < static_cast<T>(first.keys))
+      result.unseen =
+          lengths[lane] > T{0} ? first.keys - static_cast<std::size_t>(lengths[lane]) : first.keys;
     return result;
   }
   [[nodiscard]] constexpr auto slopes(attention_slopes<T> const& of_first, std::size_t lane,
@@ -162,7 +170,7 @@ template <class T> struct attention_heads {
 /// kernel<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
 /// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
 /// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
-/// instead.
+/// instead, and for_each(count, body) for the weights of them all.
 struct attention_fn;
 
 /// Vectors of Width numbers, `vectors` of them next to each other for each time and lane.

@@ -106,6 +106,7 @@ template <class T> struct attention_key_slope {
 template <> struct kernel<detail::attention_fn, cuda> {
   template <class T, std::size_t Keys, std::size_t Width> using workspace = nothing;
 
+  static void for_each(std::size_t count, auto const& body) { device::for_each(count, body); }
   template <class T>
   static void forward_heads(detail::attention_heads<T> const& every, T* y, T* log_sum) {
     auto const tiled = [&]<std::size_t Rows, std::size_t Width>() {

@@ -243,7 +243,7 @@ template <class T, std::size_t Rows, std::size_t Width> struct attention_backwar
     auto const& f = every.first;
     auto const query = first_query + i;
     auto const key = first_key + j;
-    if (query >= f.queries || key >= f.keys || key >= f.seen(query)) return {T{0}, T{0}};
+    if (query >= f.queries || key >= every.head(lane_of_batch, h).seen(query)) return {T{0}, T{0}};
     auto const sum = of_first.log_sum[lane_of_batch * every.sum_lane + h + query * f.sum];
     auto const p = lane::exp(inner_product(s.q[i], s.k[j], f.width) * f.scale - sum);
     auto const slope = inner_product(s.dy[i], s.v[j], f.width);

@@ -204,7 +204,9 @@ template <> struct kernel<detail::product_fn, cuda> {
                                         {p.b.data, p.b.row, p.b.column},
                                         p.c,
                                         p.c_row,
-                                        p.adds ? device::start::y : device::start::zero,
+                                        p.adds_last ? device::start::y_last
+                                        : p.adds    ? device::start::y
+                                                    : device::start::zero,
                                         nullptr});
   }
   template <class T>

@@ -9,7 +9,11 @@
 /// Products by tiles that go through the memory that a block shares, of whatever has lines.
 namespace tessera::device {
 
-enum class start { zero, bias, y };
+/// What an output starts from; `y_last` is zero, and y is added to what comes out.
+enum class start { zero, bias, y, y_last };
+[[nodiscard]] TESSERA_DEVICE constexpr auto is_zero(start from) -> bool {
+  return from == start::zero || from == start::y_last;
+}
 
 /// What a product multiplies, seen from its outputs: a row of a, or a column of b, is a line along
 /// the depth. Others than `lines` compute where a number lies: the pixels that a convolution sees.
@@ -116,7 +120,7 @@ template <class T, class A, class B, std::size_t Tile> struct product_tiles {
                             std::size_t thread) const {
     for (auto& line : mine.sum)
       for (auto& sum : line) sum = T{0};
-    if (partial == nullptr && from != start::zero)
+    if (partial == nullptr && not is_zero(from))
       for_own(row, column, thread, [&](std::size_t m, std::size_t n, std::size_t r, std::size_t c) {
         mine.sum[m][n] = from == start::y ? y.at(r, c) : bias[c];
       });
@@ -132,7 +136,7 @@ template <class T, class A, class B, std::size_t Tile> struct product_tiles {
                             std::size_t of_part, std::size_t thread) const {
     for_own(row, column, thread, [&](std::size_t m, std::size_t n, std::size_t r, std::size_t c) {
       if (partial == nullptr)
-        y.at(r, c) = mine.sum[m][n];
+        y.at(r, c) = from == start::y_last ? y.at(r, c) + mine.sum[m][n] : mine.sum[m][n];
       else
         partial[(of_part * rows + r) * columns + c] = mine.sum[m][n];
     });
@@ -173,7 +177,7 @@ template <class T> struct add_parts {
     auto& to = y.at(at / columns, c);
     auto sum = from == start::y ? to : from == start::bias ? bias[c] : T{0};
     for (auto p = std::size_t{0}; p < parts; ++p) sum += partial[p * rows * columns + at];
-    to = sum;
+    to = from == start::y_last ? to + sum : sum;
   }
 };
 

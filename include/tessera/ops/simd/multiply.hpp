@@ -11,8 +11,8 @@
 /// the bits do not depend on the tile, the vector width or the number of rows.
 namespace tessera::tile::inline TESSERA_TARGET {
 
-/// What an element of C starts from.
-enum class start { zero, bias, c };
+/// What an element of C starts from; `c_last` is zero, and C is added to what comes out.
+enum class start { zero, bias, c, c_last };
 
 /// A (rows, depth) by distances, B (depth, columns) and C (rows, columns) with contiguous rows.
 template <class T> struct product {
@@ -60,9 +60,9 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
   for (auto r = std::size_t{0}; r < Rows; ++r)
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
-      sum[r][v] = p.from == start::zero   ? V(T{0})
+      sum[r][v] = p.from == start::c      ? load(c + r * p.c_row + v * width)
                   : p.from == start::bias ? load(p.bias + column + v * width)
-                                          : load(c + r * p.c_row + v * width);
+                                          : V(T{0});
   auto const* a = p.a + row * p.a_row;
   auto const* b = p.b + column;
   for (auto k = std::size_t{0}; k < p.depth; ++k, a += p.a_depth, b += p.b_depth) {
@@ -79,11 +79,14 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
 #pragma GCC unroll 8
-    for (auto v = std::size_t{0}; v < Vectors; ++v)
+    for (auto v = std::size_t{0}; v < Vectors; ++v) {
+      auto* const to = c + r * p.c_row + v * width;
+      if (p.from == start::c_last) sum[r][v] = load(to) + sum[r][v];
       if constexpr (Partial)
-        lane::store_first(c + r * p.c_row + v * width, sum[r][v], last);
+        lane::store_first(to, sum[r][v], last);
       else
-        lane::store(c + r * p.c_row + v * width, sum[r][v]);
+        lane::store(to, sum[r][v]);
+    }
 }
 
 template <class T, std::size_t Vectors, bool Partial>

@@ -14,8 +14,9 @@ template <> struct kernel<detail::product_fn, simd> {
       kernel<detail::product_fn, reference>::run(p);
     else if (p.b.column == 1)
       tile::multiply<T>({p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
-                         p.b.row, p.c, p.c_row, p.adds ? tile::start::c : tile::start::zero,
-                         nullptr});
+                         p.b.row, p.c, p.c_row, from(p), nullptr});
+    else if (p.adds_last)
+      kernel<detail::product_fn, reference>::run(p);
     else
       by_squares(p);
   }
@@ -29,6 +30,12 @@ template <> struct kernel<detail::product_fn, simd> {
 
  private:
   static constexpr auto side = std::size_t{32};
+
+  template <class T>
+  [[nodiscard]] static auto from(detail::matrix_product<T> const& p) -> tile::start {
+    if (p.adds_last) return tile::start::c_last;
+    return p.adds ? tile::start::c : tile::start::zero;
+  }
 
   /// Squares of B, transposed, so that their rows are contiguous.
   template <class T> static void by_squares(detail::matrix_product<T> const& p) {
