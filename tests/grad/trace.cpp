@@ -69,8 +69,9 @@ struct every_function {
 };
 
 static_assert(row_wise<as_layer<gate<4>>> && not row_wise<as_layer<over_time>>);
-static_assert(std::is_empty_v<typename as_layer<gate<4>>::template kept<tensor<float, shape<2, 4>>>>,
-              "elementwise layers keep nothing");
+static_assert(
+    std::is_empty_v<typename as_layer<gate<4>>::template kept<tensor<float, shape<2, 4>>>>,
+    "elementwise layers keep nothing");
 static_assert(parameter_count<gate<4>> == 8);
 
 TEST_CASE("trace: a forward-only layer has its gradient") {

@@ -87,7 +87,8 @@ TEST_CASE("condition_bias: a stream with a knob has the bits of the sequence") {
   auto c = knobs{};
   test::fill(x, 2);
   test::fill(c, 3);
-  auto const whole = std::make_unique<inference<model, sequence, given_as<tag::condition, knobs>>>();
+  auto const whole =
+      std::make_unique<inference<model, sequence, given_as<tag::condition, knobs>>>();
   auto const stream =
       std::make_unique<streaming<model, sample_of<sequence>, given_as<tag::condition, knobs>>>();
   clear(*stream);

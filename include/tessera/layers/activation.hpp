@@ -41,12 +41,12 @@ template <class F, bool FromOutput> struct activation : without_parameters, any_
   }
 };
 
-using tanh_layer = activation<op::hyperbolic_tangent, true>;
-using sigmoid_layer = activation<op::logistic, true>;
-using relu_layer = activation<op::rectifier, true>;
-using silu_layer = activation<op::swish, false>;
-using gelu_layer = activation<op::gaussian_unit, false>;
-using gelu_tanh_layer = activation<op::gaussian_unit_by_tanh, false>;
-using softplus_layer = activation<op::soft_rectifier, false>;
+using tanh_layer = activation<op::tanh, true>;
+using sigmoid_layer = activation<op::sigmoid, true>;
+using relu_layer = activation<op::relu, true>;
+using silu_layer = activation<op::silu, false>;
+using gelu_layer = activation<op::gelu, false>;
+using gelu_tanh_layer = activation<op::gelu_tanh, false>;
+using softplus_layer = activation<op::softplus, false>;
 
 }  // namespace tessera

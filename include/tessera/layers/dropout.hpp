@@ -16,7 +16,8 @@ namespace tessera {
 ///         whatever ran before, and the backward pass finds it again without a tape
 /// Cost    a Philox block for four elements; nothing in other calls but a copy, if x is not y
 template <probability P = 0.5> struct dropout : without_parameters, any_shape {
-  static constexpr auto about = facts{.row_wise = true, .in_place = true, .random = (P.millionths > 0)};
+  static constexpr auto about =
+      facts{.row_wise = true, .in_place = true, .random = (P.millionths > 0)};
 
   static constexpr void forward(auto const&, auto x, auto y, auto m) { apply(x, y, m); }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto m) {

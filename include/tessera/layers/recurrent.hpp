@@ -200,7 +200,8 @@ struct recurrent_layer {
     }
   }
   /// What the cell carries beside h; a view without memory where it carries nothing.
-  [[nodiscard]] TESSERA_INLINE static constexpr auto carried([[maybe_unused]] auto& state, auto sample) {
+  [[nodiscard]] TESSERA_INLINE static constexpr auto carried([[maybe_unused]] auto& state,
+                                                             auto sample) {
     if constexpr (Cell::carries)
       return state.c.sized_like(sample);
     else
@@ -232,7 +233,8 @@ struct recurrent_layer {
   }
   /// `count` samples of a sequence that is not empty, from `first` on.
   template <class V>
-  [[nodiscard]] TESSERA_INLINE static constexpr auto samples(V x, std::size_t first, std::size_t count) {
+  [[nodiscard]] TESSERA_INLINE static constexpr auto samples(V x, std::size_t first,
+                                                             std::size_t count) {
     using S = with_first<shape_of<V>, at_most(bound_of(shape_of<V>::extents[0]))>;
     auto extents = x.actual.full();
     auto const size = x.size() / extents[0];
@@ -241,7 +243,8 @@ struct recurrent_layer {
                                                       actual_extents<S>::from(extents)};
   }
   /// A sample of which nothing is kept: c is replaced where it stands.
-  TESSERA_INLINE static constexpr void forward_once(auto const& p, auto x, auto h, auto c, auto y, auto m) {
+  TESSERA_INLINE static constexpr void forward_once(auto const& p, auto x, auto h, auto c, auto y,
+                                                    auto m) {
     auto const before = [&] {
       if constexpr (Cell::carries)
         return as_const(c);
@@ -258,7 +261,7 @@ struct recurrent_layer {
   }
   /// Sample `s` of a training pass.
   TESSERA_INLINE static constexpr void forward_kept(auto const& p, auto x, std::size_t s, auto h,
-                                     [[maybe_unused]] auto c, auto y, auto m) {
+                                                    [[maybe_unused]] auto c, auto y, auto m) {
     auto const time = x.template extent_of<0>();
     auto const t = at(s, time);
     auto const beside = m.kept.beside.sized_like(x);
@@ -276,8 +279,9 @@ struct recurrent_layer {
     }();
     one(p, x[t], h, before, m.kept.gates.sized_like(x)[t], beside[t], hidden, y, m.work);
   }
-  TESSERA_INLINE static constexpr void one(auto const& p, auto x, auto h, auto before, auto gates, auto beside,
-                            auto hidden, [[maybe_unused]] auto y, auto& work) {
+  TESSERA_INLINE static constexpr void one(auto const& p, auto x, auto h, auto before, auto gates,
+                                           auto beside, auto hidden, [[maybe_unused]] auto y,
+                                           auto& work) {
     recurrent_step<Cell>(p, x, h, before, gates, beside, hidden, work.packed);
     if constexpr (projected)
       affine_map(as_const(hidden), p.weight_hr, static_cast<scalar_of<decltype(x)> const*>(nullptr),

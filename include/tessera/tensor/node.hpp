@@ -15,7 +15,8 @@
 ///   bind(t)           tells the tree where those temporaries are; compute() fills them
 ///   conflicts(w)      true where writing to w would change what a later row reads
 ///   rows_apart        true where no row of the result depends on another row of an operand
-/// A cursor reads through lanes: get(lanes, i), with `one_lane` a number, with vector lanes a vector.
+/// A cursor reads through lanes: get(lanes, i), with `one_lane` a number, with vector lanes a
+/// vector.
 namespace tessera::detail {
 
 template <class A> inline constexpr bool is_strided = false;

@@ -288,29 +288,4 @@ template <std::size_t I> inline constexpr bool has_slope<either, I> = false;
 template <std::size_t I> inline constexpr bool has_slope<inverse, I> = false;
 template <> inline constexpr bool has_slope<where, 0> = false;
 
-using minimum = min;                             // forwarder
-using maximum = max;                             // forwarder
-using power = pow;                               // forwarder
-using absolute = abs;                            // forwarder
-using squared = square;                          // forwarder
-using square_root = sqrt;                        // forwarder
-using reciprocal_root = rsqrt;                   // forwarder
-using exponential = exp;                         // forwarder
-using exponential_minus_one = expm1;             // forwarder
-using logarithm = log;                           // forwarder
-using logarithm_plus_one = log1p;                // forwarder
-using hyperbolic_tangent = tanh;                 // forwarder
-using logistic = sigmoid;                        // forwarder
-using rectifier = relu;                          // forwarder
-using swish = silu;                              // forwarder
-using gaussian_unit = gelu;                      // forwarder
-using gaussian_unit_by_tanh = gelu_tanh;         // forwarder
-using soft_rectifier = softplus;                 // forwarder
-using error_integral = erf;                      // forwarder
-using sine = sin;                                // forwarder
-using cosine = cos;                              // forwarder
-using clamped = clamp;                           // forwarder
-using choose = where;                            // forwarder
-template <class To> using converted = cast<To>;  // forwarder
-
 }  // namespace tessera::op
