@@ -81,6 +81,7 @@ TEST_CASE("parameters: statistics beside them, by PyTorch's names, whose count i
   auto u = statistics_of<norm, owned<float>>{};
   load_parameters(folder / "s.safetensors", u);
   CHECK(test::same_parameters(s, u));
+}
 TEST_CASE("parameters: a model of doubles takes files of every floating-point type") {
   auto narrow = values{};
   test::fill_parameters(narrow, 1);
