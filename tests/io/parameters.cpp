@@ -81,100 +81,101 @@ TEST_CASE("parameters: statistics beside them, by PyTorch's names, whose count i
   auto u = statistics_of<norm, owned<float>>{};
   load_parameters(folder / "s.safetensors", u);
   CHECK(test::same_parameters(s, u));
-  TEST_CASE("parameters: a model of doubles takes files of every floating-point type") {
-    auto narrow = values{};
-    test::fill_parameters(narrow, 1);
-    auto writer = safetensors_writer{};
-    add_parameters(writer, narrow);
-    auto wide = parameters_of<model, owned<double>>{};
-    load_parameters(safetensors::parse(writer.bytes()), wide);
-    for_each_parameter(
-        [](name const&, auto const& x, auto const& y) {
-          for (auto i = std::size_t{0}; i < x.size(); ++i)
-            CHECK(static_cast<double>(x.data()[i]) == y.data()[i]);
-        },
-        narrow, wide);
-  }
-  TEST_CASE("parameters: views of a mapped file are what is loaded, and outlive the file's name") {
-    auto const folder = test::folder{};
-    auto saved = values{};
-    test::fill_parameters(saved, 1);
-    save_parameters(folder / "m.safetensors", saved);
-    auto loaded = values{};
-    load_parameters(folder / "m.safetensors", loaded);
-    auto first = mapped_file(folder / "m.safetensors");
-    auto seen = parameters_of<model, viewed<float const>>{};
-    map_parameters(first, seen);
-    auto const file = std::move(first);
-    std::filesystem::remove(folder / "m.safetensors");
-    for_each_parameter(
-        [&](name const& path, auto const& w, auto const& v) {
-          INFO(path.c_str());
-          CHECK(test::same_bits(w, v));
-          auto const* const at = reinterpret_cast<std::byte const*>(v.data());
-          CHECK(at >= file.bytes().data());
-          CHECK(at < file.bytes().data() + file.bytes().size());
-        },
-        loaded, seen);
+}
+TEST_CASE("parameters: a model of doubles takes files of every floating-point type") {
+  auto narrow = values{};
+  test::fill_parameters(narrow, 1);
+  auto writer = safetensors_writer{};
+  add_parameters(writer, narrow);
+  auto wide = parameters_of<model, owned<double>>{};
+  load_parameters(safetensors::parse(writer.bytes()), wide);
+  for_each_parameter(
+      [](name const&, auto const& x, auto const& y) {
+        for (auto i = std::size_t{0}; i < x.size(); ++i)
+          CHECK(static_cast<double>(x.data()[i]) == y.data()[i]);
+      },
+      narrow, wide);
+}
+TEST_CASE("parameters: views of a mapped file are what is loaded, and outlive the file's name") {
+  auto const folder = test::folder{};
+  auto saved = values{};
+  test::fill_parameters(saved, 1);
+  save_parameters(folder / "m.safetensors", saved);
+  auto loaded = values{};
+  load_parameters(folder / "m.safetensors", loaded);
+  auto first = mapped_file(folder / "m.safetensors");
+  auto seen = parameters_of<model, viewed<float const>>{};
+  map_parameters(first, seen);
+  auto const file = std::move(first);
+  std::filesystem::remove(folder / "m.safetensors");
+  for_each_parameter(
+      [&](name const& path, auto const& w, auto const& v) {
+        INFO(path.c_str());
+        CHECK(test::same_bits(w, v));
+        auto const* const at = reinterpret_cast<std::byte const*>(v.data());
+        CHECK(at >= file.bytes().data());
+        CHECK(at < file.bytes().data() + file.bytes().size());
+      },
+      loaded, seen);
 
-    using X = tensor<float, shape<6, 2, 3>>;
-    auto const run = std::make_unique<inference<model, X>>();
-    auto x = X{};
-    test::fill(x, 2);
-    auto const want = evaluate((*run)(loaded, x) * 1.0F);
-    CHECK(test::same_bits((*run)(seen, x), want));
-  }
-  TEST_CASE("parameters: what cannot be mapped is named, and no view is set") {
-    auto const folder = test::folder{};
-    auto seen = parameters_of<model, viewed<float const>>{};
-    auto const refused = [&](char const* file, std::string const& words) {
-      auto const mapped = mapped_file(folder / file);
-      CHECK_THROWS_WITH(map_parameters(mapped, seen),
-                        Catch::Contains(std::string{file} + ": ") && Catch::Contains(words));
-      for_each_parameter([](name const&, auto const& v) { CHECK_FALSE(v.has_memory()); }, seen);
-    };
-    save_parameters(folder / "double", parameters_of<model, owned<double>>{});
-    refused("double", "\"0.weight_ih_l0\": expected dtype F32, got F64; what is mapped is not");
-    save_parameters(folder / "other",
-                    parameters_of<sequential<lstm<3, 4>, linear<4, 2>>, owned<float>>{});
-    refused("other", "has no tensor \"0.weight_ih_l1\"");
-    save_parameters(folder / "whole", values{});
-    auto text = test::text_of(folder / "whole");
-    write_file(folder / "cut", text.substr(0, text.size() - 4));
-    refused("cut", "data_offsets");
-    // A header that is a byte longer puts every number at an odd address.
-    ++text[0];
-    text.insert(text.rfind("}}") + 2, " ");
-    write_file(folder / "odd", text);
-    refused("odd", "is not aligned in the file");
-    write_file(folder / "empty", "");
-    refused("empty", "expected at least 8 bytes, got 0");
-    auto loaded = values{};
-    load_parameters(folder / "odd", loaded);
-    CHECK(test::same_parameters(loaded, values{}));
-  }
-  TEST_CASE("parameters: what does not fit is named, and nothing is loaded") {
-    auto const folder = test::folder{};
-    auto other = parameters_of<sequential<lstm<3, 4, lstm_options{.layers = 2}>, linear<4, 3>>,
-                               owned<float>>{};
-    save_parameters(folder / "other.safetensors", other);
-    auto mine = values{};
-    test::fill_parameters(mine, 1);
-    auto const before = mine;
-    CHECK_THROWS_WITH(
-        load_parameters(folder / "other.safetensors", mine),
-        Catch::Contains("other.safetensors: \"1.weight\": expected shape (2, 4), got (3, 4)"));
-    CHECK(test::same_parameters(mine, before));
+  using X = tensor<float, shape<6, 2, 3>>;
+  auto const run = std::make_unique<inference<model, X>>();
+  auto x = X{};
+  test::fill(x, 2);
+  auto const want = evaluate((*run)(loaded, x) * 1.0F);
+  CHECK(test::same_bits((*run)(seen, x), want));
+}
+TEST_CASE("parameters: what cannot be mapped is named, and no view is set") {
+  auto const folder = test::folder{};
+  auto seen = parameters_of<model, viewed<float const>>{};
+  auto const refused = [&](char const* file, std::string const& words) {
+    auto const mapped = mapped_file(folder / file);
+    CHECK_THROWS_WITH(map_parameters(mapped, seen),
+                      Catch::Contains(std::string{file} + ": ") && Catch::Contains(words));
+    for_each_parameter([](name const&, auto const& v) { CHECK_FALSE(v.has_memory()); }, seen);
+  };
+  save_parameters(folder / "double", parameters_of<model, owned<double>>{});
+  refused("double", "\"0.weight_ih_l0\": expected dtype F32, got F64; what is mapped is not");
+  save_parameters(folder / "other",
+                  parameters_of<sequential<lstm<3, 4>, linear<4, 2>>, owned<float>>{});
+  refused("other", "has no tensor \"0.weight_ih_l1\"");
+  save_parameters(folder / "whole", values{});
+  auto text = test::text_of(folder / "whole");
+  write_file(folder / "cut", text.substr(0, text.size() - 4));
+  refused("cut", "data_offsets");
+  // A header that is a byte longer puts every number at an odd address.
+  ++text[0];
+  text.insert(text.rfind("}}") + 2, " ");
+  write_file(folder / "odd", text);
+  refused("odd", "is not aligned in the file");
+  write_file(folder / "empty", "");
+  refused("empty", "expected at least 8 bytes, got 0");
+  auto loaded = values{};
+  load_parameters(folder / "odd", loaded);
+  CHECK(test::same_parameters(loaded, values{}));
+}
+TEST_CASE("parameters: what does not fit is named, and nothing is loaded") {
+  auto const folder = test::folder{};
+  auto other = parameters_of<sequential<lstm<3, 4, lstm_options{.layers = 2}>, linear<4, 3>>,
+                             owned<float>>{};
+  save_parameters(folder / "other.safetensors", other);
+  auto mine = values{};
+  test::fill_parameters(mine, 1);
+  auto const before = mine;
+  CHECK_THROWS_WITH(
+      load_parameters(folder / "other.safetensors", mine),
+      Catch::Contains("other.safetensors: \"1.weight\": expected shape (2, 4), got (3, 4)"));
+  CHECK(test::same_parameters(mine, before));
 
-    auto small = parameters_of<lstm<3, 4>, owned<float>>{};
-    save_parameters(folder / "small.safetensors", small);
-    CHECK_THROWS_WITH(load_parameters(folder / "small.safetensors", mine),
-                      Catch::Contains("has no tensor \"0.weight_ih_l0\""));
-    auto writer = safetensors_writer{};
-    add_parameters(writer, mine);
-    auto const one = 1.0F;
-    writer.add("extra", dtype::f32, {}, std::as_bytes(std::span{&one, 1}));
-    CHECK_THROWS_WITH(load_parameters(safetensors::parse(writer.bytes()), mine),
-                      "has a tensor \"extra\", which the model has not");
-    CHECK(test::same_parameters(mine, before));
-  }
+  auto small = parameters_of<lstm<3, 4>, owned<float>>{};
+  save_parameters(folder / "small.safetensors", small);
+  CHECK_THROWS_WITH(load_parameters(folder / "small.safetensors", mine),
+                    Catch::Contains("has no tensor \"0.weight_ih_l0\""));
+  auto writer = safetensors_writer{};
+  add_parameters(writer, mine);
+  auto const one = 1.0F;
+  writer.add("extra", dtype::f32, {}, std::as_bytes(std::span{&one, 1}));
+  CHECK_THROWS_WITH(load_parameters(safetensors::parse(writer.bytes()), mine),
+                    "has a tensor \"extra\", which the model has not");
+  CHECK(test::same_parameters(mine, before));
+}
