@@ -116,25 +116,15 @@ template <class Self, class P, class M> struct children {
     using V = typename layout::template value<K>;
     return piece<layout::values_at + K, V>();
   }
-  template <std::size_t I> constexpr void forward(auto x, auto y) const {
-    forward<I>(x, y, context<I>());
-  }
-  /// With inputs that others made.
-  template <std::size_t I> constexpr void forward(auto x, auto y, auto const& given) const {
-    using scratch = typename layout::template scratch_at<I>;
-    forward_or_step<child<I>>(p.template get<I>(), x, y,
-                              lend<I>(piece<I, scratch>(), kept<I>(), given));
-  }
-  /// The context of child I, with the inputs that `more` adds to those of the call.
-  template <std::size_t I> [[nodiscard]] constexpr auto context(auto const&... more) const {
-    using inner_call = typename layout::template call<I>;
-    auto const inside = m.context.inside(I, Self::counts_places);
-    if constexpr (std::same_as<typename detail::plain_context_of<Call>::type,
-                               typename detail::plain_context_of<inner_call>::type> &&
-                  sizeof...(more) == 0)
-      return inside;
+  /// With the inputs of the call, and those that `more` adds to them: entries by tag.
+  template <std::size_t I> constexpr void forward(auto x, auto y, auto const&... more) const {
+    using L = child<I>;
+    auto const m_inside =
+        lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...);
+    if constexpr (Call::purpose == mode::streaming && not row_wise<L>)
+      L::step(p.template get<I>(), x, y, m_inside);
     else
-      return inside.template as<inner_call>(more...);
+      L::forward(p.template get<I>(), x, y, m_inside);
   }
 
  protected:
@@ -151,12 +141,13 @@ template <class Self, class P, class M> struct children {
     else
       return piece<layout::count + I, K>();
   }
-  template <std::size_t I, class Work, class Kept, class Context>
-  [[nodiscard]] constexpr auto lend(Work& work, Kept& kept, Context const& given) const {
+  template <std::size_t I, class Work>
+  [[nodiscard]] constexpr auto lend(Work& work, auto& kept, auto const&... more) const {
     using in = typename layout::template input<I>;
     using C = typename layout::template call<I>;
     using storage = storage_of<in>;
-    return loan<child<I>, in, C, Work, Context>{
+    auto const given = m.context.inside(I, Self::counts_places).template as<C>(more...);
+    return loan<child<I>, in, C, Work, std::remove_const_t<decltype(given)>>{
         detail::part_as<I, state_of<child<I>, in, C>>(&m.state),
         kept,
         work,
@@ -171,7 +162,6 @@ template <class Self, class P, class G, class M>
 struct children_back : private children<Self, P, M> {
   using base = children<Self, P, M>;
   using typename base::Call;
-  using typename base::X;
   using layout = typename base::layout;
   using base::m;
   using base::p;
@@ -179,7 +169,6 @@ struct children_back : private children<Self, P, M> {
 
   constexpr children_back(P const& parameters, G& slopes, M const& lent)
       : base{parameters, lent}, gradient{slopes} {}
-  using base::context;
 
   /// The numbers of value K as the forward pass kept it; no memory where it did not.
   template <std::size_t K> [[nodiscard]] constexpr auto numbers() const {
@@ -187,7 +176,7 @@ struct children_back : private children<Self, P, M> {
     if constexpr (layout::template keeps<K>)
       return std::as_const(detail::part_as<layout::count + K, V>(&m.kept)).data();
     else
-      return static_cast<model_scalar<X> const*>(nullptr);
+      return static_cast<scalar_of<V> const*>(nullptr);
   }
   template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
   [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
@@ -202,27 +191,24 @@ struct children_back : private children<Self, P, M> {
   [[nodiscard]] constexpr auto slope(actual_extents<S> actual = {}) const {
     return view_of<typename layout::template slope<K>>{slope_memory<K>(), actual};
   }
-  template <std::size_t I> constexpr void backward(auto x, auto y, auto dy, auto dx) const {
-    backward<I>(x, y, dy, dx, base::template context<I>());
-  }
   template <std::size_t I>
-  constexpr void backward(auto x, auto y, auto dy, auto dx, auto const& given) const {
+  constexpr void backward(auto x, auto y, auto dy, auto dx, auto const&... more) const {
     using L = typename layout::template child<I>;
     using slopes = typename layout::template slopes_at<I>;
     using K = typename layout::template kept_at<I>;
     auto& work = detail::placed<I, slopes>(m.work.memory, layout::backward_plan.offset[I]);
     L::backward(p.template get<I>(), x, y, as_const(dy), dx, gradient.template get<I>(),
-                base::template lend<I>(work, detail::part_as<I, K>(&m.kept), given));
+                base::template lend<I>(work, detail::part_as<I, K>(&m.kept), more...));
   }
   /// Adds to dx what child I, that may only write, leaves in slope K.
   template <std::size_t I, std::size_t K>
-  constexpr void backward_adding(auto x, auto y, auto dy, auto dx, auto const&... given) const {
+  constexpr void backward_adding(auto x, auto y, auto dy, auto dx, auto const&... more) const {
     if constexpr (about_of<typename layout::template child<I>>.adds_dx) {
-      backward<I>(x, y, dy, dx.again(), given...);
+      backward<I>(x, y, dy, dx.again(), more...);
     } else {
       using part_type = typename layout::template slope<K>;
       auto const part = dx.has_memory() ? slope<K>(x.actual) : without_memory<part_type>(x.actual);
-      backward<I>(x, y, dy, writes(part), given...);
+      backward<I>(x, y, dy, writes(part), more...);
       if (dx.has_memory()) assign(dx.view, dx.view + part);
     }
   }

@@ -99,7 +99,7 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
       (inside.template backward<last - From>(as_const(value<last - From>(inside, x, y)),
                                              as_const(value<last - From + 1>(inside, x, y)),
                                              slope<last - From + 1>(inside, x, dy),
-                                             target<last - From>(inside, x, dx)),
+                                             target<last - From>(inside, x, dy, dx)),
        ...);
     }(std::make_index_sequence<last + 1>{});
   }
@@ -138,11 +138,11 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
       return seen_as<K>(inside.template slope_memory<slope_home(K) - 1>(), x);
   }
   template <std::size_t K>
-  [[nodiscard]] static constexpr auto target(auto inside, auto x, auto dx) {
+  [[nodiscard]] static constexpr auto target(auto inside, auto x, auto dy, auto dx) {
     if constexpr (K == 0)
       return dx;
     else
-      return writes(slope<K>(inside, x, nothing{}));
+      return writes(slope<K>(inside, x, dy));
   }
 };
 

@@ -49,22 +49,22 @@ struct with : composition<with<From, Net, Into, Body>, Net, Body> {
     auto const c = inside.template value<0>(tessera::output_extents<net>(from.actual));
     inside.template forward<0>(from, c);
     inside.template forward<1>(
-        x, y, for_body(inside, as_const(c), without_memory<made_in<decltype(inside)>>(c.actual)));
+        x, y, for_body(as_const(c), without_memory<made_in<decltype(inside)>>(c.actual)));
   }
   static constexpr void run_back(auto inside, auto x, auto y, auto dy, auto dx) {
     auto const from = inside.m.template value<From>();
     auto const c = inside.template value<0>(tessera::output_extents<net>(from.actual));
     auto const dc = inside.template slope<0>(c.actual);
     assign(dc, scalar_of<decltype(dc)>{0});
-    inside.template backward<1>(x, y, dy, dx, for_body(inside, c, dc));
+    inside.template backward<1>(x, y, dy, dx, for_body(c, dc));
     inside.template backward_adding<0, 1>(from, c, dc, inside.m.template slope<From>());
   }
 
  private:
   template <class Inside> using made_in = made<typename Inside::Call>;
-  [[nodiscard]] static constexpr auto for_body(auto const& inside, auto c, auto slope) {
+  [[nodiscard]] static constexpr auto for_body(auto c, auto slope) {
     using E = kind_of<decltype(c)>;
-    return inside.template context<1>(detail::entry<Into, E>{c, slope});
+    return detail::entry<Into, E>{c, slope};
   }
 };
 
