@@ -4,8 +4,10 @@
 /// All of the library but its components (bridge, io, data, train) and device code (cuda.hpp).
 /// What is left out of embedded.hpp asks for a heap, or is for tools.
 #include <tessera/compose/gradient_check.hpp>
+#include <tessera/core/aggregate.hpp>
 #include <tessera/embedded.hpp>
 #include <tessera/models/diffusion.hpp>
 #include <tessera/models/gpt.hpp>
 #include <tessera/models/unet.hpp>
+#include <tessera/optim/moments.hpp>
 #include <tessera/random/token_sampler.hpp>
