@@ -140,8 +140,8 @@ struct huber {
     require(delta > 0, "huber: delta must be above 0");
     auto const d = static_cast<T>(delta);
     auto const distance = abs(y - target);
-    auto const small = min(distance, d);
-    return small * (distance - small * T{0.5});
+    auto const inside = min(distance, d);
+    return inside * (distance - inside * T{0.5});
   }
   template <class Y>
   [[nodiscard]] constexpr auto slope(Y y, auto target, scalar_of<Y> scale) const {
