@@ -5,7 +5,7 @@ using namespace tessera;
 
 namespace {
 
-template <std::size_t Time> struct last_step {
+template <std::size_t Time> struct newest {
   template <class Storage> struct parameters {};
   static constexpr bool row_wise = false;
   static constexpr auto forward(auto const&, auto x) { return x[Time - 1]; }
@@ -29,9 +29,9 @@ static_assert(not grad::detail::names_inputs_only<node::leaf<float const, shape<
 
 TEST_CASE("forward_only: a part of x is an answer") {
   using X = tensor<double, shape<4, 2, 3>>;
-  test::passes_gradient_check<last_step<4>, X>();
+  test::passes_gradient_check<newest<4>, X>();
   test::passes_gradient_check<last_columns, X>();
-  test::passes_gradient_check<sequential<linear<3, 5>, last_step<4>, linear<5, 1>>, X>();
+  test::passes_gradient_check<sequential<linear<3, 5>, newest<4>, linear<5, 1>>, X>();
 }
 TEST_CASE("forward_only: constants that the expression owns") {
   test::passes_gradient_check<with_a_constant, tensor<double, shape<4, 2, 3>>>();
