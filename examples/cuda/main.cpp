@@ -12,6 +12,7 @@
 #include <iostream>
 #include <memory>
 
+#include "../characters/network.hpp"
 #include "../characters/text.hpp"
 #include "../digits/data.hpp"
 #include "steps.hpp"
@@ -44,8 +45,14 @@ using source = std::function<void(steps::trainer::batch&, tessera::torch_generat
   if (network == "characters") {
     auto const text = std::make_shared<std::string>(characters::load_text(data));
     return [text](auto& batch, auto& generator) {
-      characters::load_rows(*text, characters::random_starts(*text, generator), batch.x.data(),
-                            batch.target.data());
+      for (auto lane = std::size_t{0}; lane < characters::batch; ++lane) {
+        auto const start =
+            generator.randint(static_cast<std::uint32_t>(text->size() - characters::context));
+        for (auto t = std::size_t{0}; t < characters::context; ++t) {
+          batch.x[t * characters::batch + lane] = static_cast<float>((*text)[start + t]);
+          batch.target[t * characters::batch + lane] = static_cast<float>((*text)[start + t + 1]);
+        }
+      }
     };
   }
   // A sine among noise, and the sine alone.
