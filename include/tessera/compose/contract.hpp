@@ -58,7 +58,7 @@ template <class L> inline constexpr bool streams = about_of<L>.streams || about_
 
 /// The scalar of a model whose input is X: that of X, or float where X holds whole numbers.
 template <class X>
-using model_scalar = either<std::is_integral_v<scalar_of<X>>, float, scalar_of<X>>;
+using model_scalar = std::conditional_t<std::is_integral_v<scalar_of<X>>, float, scalar_of<X>>;
 template <class X> using storage_of = owned<model_scalar<X>, backend_of<X>>;
 template <class L, class Storage> using parameters_of = typename L::template parameters<Storage>;
 
