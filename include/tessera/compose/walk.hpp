@@ -57,7 +57,7 @@ template <class Layer, class X, class Call> constexpr void walk_layers(name cons
 struct layer_position {
   bool found = false;
   std::size_t depth = 0;
-  std::size_t at[16] = {};
+  std::size_t at[64] = {};
 };
 template <template <class> class Answer, class Layer, class X, class Call>
 constexpr void find_layer_without(layer_position& result) {

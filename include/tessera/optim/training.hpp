@@ -158,9 +158,10 @@ struct training {
     using target_shape = error::got<shape_of<to_type>>;
     using expected_x = error::expected<shape_of<X>>;
     using expected_target = error::expected<shape_of<wanted>>;
-    using random_layer =
-        typename decltype(detail::position_without<detail::draws_nothing, Model, X, call_type,
-                                                   not detail::says_what_to_draw<Context>>())::type;
+    using random_layer = typename decltype(detail::position_without<
+                                           detail::draws_nothing, Model, X, call_type,
+                                           about_of<model>.random &&
+                                               not detail::says_what_to_draw<Context>>())::type;
     constexpr auto x_fits = std::same_as<from_type, X>;
     constexpr auto target_fits = std::same_as<to_type, wanted>;
     constexpr auto draws_rightly = std::same_as<random_layer, error::none>;
