@@ -62,7 +62,8 @@ TEST_CASE(
                                                 .b = {b.data(), b_row, b_column},
                                                 .c = c.data(),
                                                 .c_row = m,
-                                                .adds = from == device::start::y});
+                                                .adds = from == device::start::y,
+                                                .adds_last = from == device::start::y_last});
               return c;
             };
             CHECK(on(reference{}) == want);

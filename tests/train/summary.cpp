@@ -16,10 +16,12 @@ TEST_CASE("summary: a line for each layer, and what the whole model takes") {
   for (auto const& row : rows) sum += row.parameters;
   CHECK(sum == parameter_count<model>);
   CHECK(rows.front().path == "0");
-  CHECK(rows.front().layer == "lstm_layer<5, 64>");
+  CHECK(rows.front().layer == "recurrent_layer<lstm_cell, 5, 64>");
+  CHECK(rows[1].layer == "recurrent_layer<lstm_cell, 64, 64>");
   CHECK(rows.front().output == "(50, <=16, 64)");
-  CHECK(rows.front().parameters == 51456);
-  CHECK(rows.front().multiply_adds == 50 * 16 * 4 * 64 * (5 + 64 + 64 + 64));
+  CHECK(rows.front().parameters == 18176);
+  CHECK(rows.front().multiply_adds == 50 * 16 * 4 * 64 * (5 + 64));
+  CHECK(rows[1].multiply_adds == 50 * 16 * 4 * 64 * (64 + 64));
   CHECK(rows.front().kept > 0);
   CHECK(rows.back().layer == "linear<64, 1>");
   CHECK(rows.back().output == "(50, <=16, 1)");
