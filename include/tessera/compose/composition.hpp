@@ -8,6 +8,9 @@
 
 namespace tessera {
 
+template <class Model, class X>
+[[nodiscard]] constexpr auto forward_by_value(auto const& p, X const& x);  // compose/by_value.hpp
+
 /// A value or a slope between children: alive from child First to child Last. Kept: in training it
 /// stays until the backward pass.
 template <class T, std::size_t First, std::size_t Last, bool Kept = false> struct between {

@@ -3,8 +3,6 @@
 
 #include <tessera/compose/composition.hpp>
 
-#include <algorithm>
-
 namespace tessera {
 
 /// The numbers that a model learns.
@@ -58,8 +56,8 @@ struct no_optimizer {
 
 /// Work memory of a whole model: its scratch and its slopes, which never live together.
 template <class L, class X, class Call>
-using work_of = arena<std::max(aligned(bytes_of<scratch_of<L, X, Call>>),
-                               aligned(bytes_of<slopes_of<L, X, Call>>))>;
+using work_of =
+    arena<aligned(more_bytes(bytes_of<scratch_of<L, X, Call>>, bytes_of<slopes_of<L, X, Call>>))>;
 /// That memory as a W.
 template <class W> [[nodiscard]] auto work_as(auto& work) -> W& {
   if constexpr (is_empty<W>)

@@ -9,6 +9,10 @@
 /// Which memory is alive when, decided by the compiler.
 namespace tessera {
 
+[[nodiscard]] constexpr auto more_bytes(std::size_t a, std::size_t b) -> std::size_t {
+  return a > b ? a : b;
+}
+
 /// Bytes that must stay intact from call `first` to call `last`.
 struct piece {
   std::size_t bytes = 0;

@@ -5,9 +5,6 @@
 
 namespace tessera {
 
-template <class Model, class X>
-[[nodiscard]] constexpr auto forward_by_value(auto const& p, X const& x);  // compose/by_value.hpp
-
 /// Layers applied left to right.
 ///
 /// Shapes  the output of each layer is the input of the next; boundary 0 is the input, boundary

@@ -222,7 +222,7 @@ class safetensors {
       fail_entry("shape " + to_string(entry.shape) + " of " + std::string{name_of(entry.type)} +
                  " takes " + std::to_string(bits / 8) + " bytes, data_offsets give " +
                  std::to_string(end - begin));
-    places_.push_back({begin, end, name});
+    places_.emplace_back(begin, end, name);
     return entry;
   }
   /// One tensor begins where the one before ends, and the last ends the file.

@@ -167,7 +167,8 @@ struct number_kind {
   bool mixed = false;
 
   constexpr void add(number_kind const& other) {
-    mixed = mixed || other.mixed || (kind && other.kind && kind != other.kind);
+    mixed =
+        mixed || other.mixed || (kind != nullptr && other.kind != nullptr && kind != other.kind);
     if (kind == nullptr) kind = other.kind;
     bytes = mixed ? 0 : bytes + other.bytes;
   }

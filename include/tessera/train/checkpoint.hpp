@@ -80,9 +80,9 @@ namespace detail {
 template <class P, class S> struct learned {
   P& parameters;
   S& statistics;
-  template <class F, class... L> static constexpr void visit(F const& f, L&... l) {
-    f(name{}, l.parameters...);
-    if constexpr (not std::is_empty_v<S>) f(name{}, l.statistics...);
+  template <class F, class... Both> static constexpr void visit(F const& f, Both&... both) {
+    f(name{}, both.parameters...);
+    if constexpr (not std::is_empty_v<S>) f(name{}, both.statistics...);
   }
 };
 

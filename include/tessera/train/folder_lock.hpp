@@ -52,7 +52,8 @@ class folder_lock {
       throw file_error(folder, "belongs to a run that goes on: " +
                                    (name.empty() ? "another process" : shortened(name)));
     }
-    struct stat mine{}, there{};
+    struct stat mine{};
+    struct stat there{};
     if (::fstat(file_.number(), &mine) != 0) fail();
     return ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
            mine.st_dev == there.st_dev;

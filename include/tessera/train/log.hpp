@@ -54,7 +54,7 @@ namespace detail {
   auto value = std::string{};
   for (auto name = std::string{};
        std::getline(names, name, ',') && std::getline(values, value, ',');)
-    text += (text.empty() ? "{\"" : ",\"") + name + "\":" + value;
+    text.append(text.empty() ? "{\"" : ",\"").append(name).append("\":").append(value);
   return text + "}\n";
 }
 /// FNV-1a over one row after another.

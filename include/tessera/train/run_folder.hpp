@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ranges>
 #include <vector>
 
 namespace tessera {
@@ -29,10 +30,10 @@ class made_folder {
     for (auto p = std::filesystem::absolute(folder); not std::filesystem::exists(p, error);
          p = p.parent_path())
       missing.push_back(p);
-    for (auto p = missing.rbegin(); p != missing.rend(); ++p) {
-      if (not p->filename().empty() && ::mkdir(p->c_str(), 0777) != 0 && errno != EEXIST)
+    for (auto const& p : std::views::reverse(missing)) {
+      if (not p.filename().empty() && ::mkdir(p.c_str(), 0777) != 0 && errno != EEXIST)
         throw file_error(folder, "cannot be made: " + system_reason());
-      made_.insert(made_.begin(), *p);
+      made_.insert(made_.begin(), p);
     }
     if (not std::filesystem::is_directory(folder, error)) throw file_error(folder, "is no folder");
   }
