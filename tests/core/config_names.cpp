@@ -12,6 +12,8 @@ using namespace tessera;
 
 // Included behind it on purpose. <complex.h> does not go in front: its macro I breaks xsimd and
 // Hana.
+#include <tessera/bridge/repairs.hpp>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <xtensor/xarray.hpp>
