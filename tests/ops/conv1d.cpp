@@ -70,11 +70,13 @@ TEST_CASE("conv1d: what it remembers is the end of what it saw, on every backend
     g.in = 3;
     g.before = 4;
     auto const sample = g.rows * g.in;
-    auto all = std::vector<float>((g.before + time) * sample);
-    for (auto i = std::size_t{0}; i < all.size(); ++i) all[i] = static_cast<float>(i);
-    auto const past = std::vector<float>(all.begin(), all.end() - static_cast<long>(time * sample));
-    auto const want = std::vector<float>(all.end() - static_cast<long>(past.size()), all.end());
-    auto const* const x = all.data() + past.size();
+    auto whole_time = std::vector<float>((g.before + time) * sample);
+    for (auto i = std::size_t{0}; i < whole_time.size(); ++i) whole_time[i] = static_cast<float>(i);
+    auto const past =
+        std::vector<float>(whole_time.begin(), whole_time.end() - static_cast<long>(time * sample));
+    auto const want =
+        std::vector<float>(whole_time.end() - static_cast<long>(past.size()), whole_time.end());
+    auto const* const x = whole_time.data() + past.size();
     auto const after = [&]<class Backend>(Backend) {
       auto to = past;
       kernel<detail::conv1d_fn, Backend>::remember(g, x, to.data());

@@ -141,8 +141,8 @@ auto load_checkpoint(std::filesystem::path const& path, Training& t, Best& best,
     auto model = detail::learned{t.parameters, t.statistics};
     check_parameters(file, model, "model.");
     check_parameters(file, best, "best.");
+    detail::check_settings(file, settings);  // first: they are the user's words
     detail::check_facts(file, facts);
-    detail::check_settings(file, settings);
     auto copies = std::vector<std::function<void()>>{};
     detail::for_each_memory(t, parts, [&](std::string const& name, auto& part) {
       if constexpr (detail::is_number<std::remove_reference_t<decltype(part)>>) {
