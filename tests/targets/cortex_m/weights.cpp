@@ -20,15 +20,15 @@ auto main(int, char** arguments) -> int {
   auto generator = torch_generator(1);
   model::initialize(learner->parameters, generator);
   auto batches = lane_batches(frequency::make_recordings(frequency::make_signal(1, 0.05)), 100);
-  auto const x = std::make_unique<X>();
-  auto const y = std::make_unique<Y>();
+  auto const memory = std::make_unique<slot<X, Y>>();
   auto loss = 0.0;
   for (auto epoch = 0; epoch < 2; ++epoch) {
     learner->restart();
     loss = 0;
     for (auto b = std::size_t{0}; b < batches.size(); ++b) {
-      batches.load(b, 0, 1, *x, *y);
-      loss += static_cast<double>(learner->step(*x, *y, mse{}, adam{.rate = 0.003}));
+      batches.load(b, 0, 1, *memory);
+      loss += static_cast<double>(
+          learner->step(memory->x.memory, memory->target.memory, mse{}, adam{.rate = 0.003}));
     }
     loss /= static_cast<double>(batches.size());
   }
