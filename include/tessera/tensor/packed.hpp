@@ -86,22 +86,22 @@ constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Ro
   constexpr auto next = weight_distance<W>;
   constexpr auto step = std::size_t{is_packed<W> ? 4 : 8};
   T sums[Rows] = {};
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (auto r = std::size_t{0}; r < Rows; ++r) sums[r] = sum[r];
   auto const add = [&](std::size_t k, auto const& weight) TESSERA_INLINE {
     auto const value = one_lane::load(x + k);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (auto r = std::size_t{0}; r < Rows; ++r)
       sums[r] = lane::fma(value, one_lane::load(weight(r) + k * next), sums[r]);
   };
   auto const walk = [&](auto const& weight, auto const& advance) TESSERA_INLINE {
     for (auto n = In / step; n > 0; --n) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (auto k = std::size_t{0}; k < step; ++k) add(k, weight);
       x += step;
       advance();
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (auto k = std::size_t{0}; k < In % step; ++k) add(k, weight);
   };
   if constexpr (is_packed<W>) {
@@ -110,15 +110,15 @@ constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Ro
          [&]() TESSERA_INLINE { at += step * next; });
   } else {
     typename W::scalar_type const* at[Rows] = {};
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (auto r = std::size_t{0}; r < Rows; ++r) at[r] = first_weight(w, row(r));
     walk([&](std::size_t r) TESSERA_INLINE { return at[r]; },
          [&]() TESSERA_INLINE {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
            for (auto r = std::size_t{0}; r < Rows; ++r) at[r] += step;
          });
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (auto r = std::size_t{0}; r < Rows; ++r) sum[r] = sums[r];
 }
 
