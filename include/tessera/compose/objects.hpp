@@ -31,6 +31,47 @@ inline constexpr bool call_fits =
 template <class L, class X>
 concept has_statistics = not is_empty<statistics_of<L, storage_of<X>>>;
 
+/// The model of a stream; a stand-in where it has no step.
+template <class Model, class X, class Call>
+using stream_model = typename either<streams<as_layer<Model>>, checked_if<Model, X, Call>,
+                                     std::type_identity<refused>>::type;
+
+/// What one call forward owns: its answer, state and work memory.
+template <class Checked, class X, class Call> struct forward_object {
+  using call_type = Call;
+  using model = Checked;
+  using input = X;
+  using output = output_of<model, X>;
+  using storage = storage_of<X>;
+  using state_type = state_of<model, X, call_type>;
+  using kept_type = kept_of<model, X, call_type>;
+  using scratch_type = scratch_of<model, X, call_type>;
+
+  output y;
+  [[no_unique_address]] stored<state_type, 0> state;
+  [[no_unique_address]] stored<kept_type, 1> kept;
+  [[no_unique_address]] stored<scratch_type, 2> scratch;
+
+ protected:
+  template <class P, class Input, class Context>
+  auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
+      -> const_view_of<output> {
+    if constexpr (call_fits<model, X, call_type, P, Input, Context>) {
+      auto const from = as_const(x);
+      auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
+      auto const given = c.template as<call_type>();
+      forward_or_step<model>(
+          p, from, to,
+          loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
+              stored_as<state_type>(state), stored_as<kept_type>(kept),
+              stored_as<scratch_type>(scratch), statistics, empty_object<nothing>, given});
+      return to;
+    } else {
+      return {};
+    }
+  }
+};
+
 }  // namespace detail
 
 /// One call for a whole input.
@@ -42,7 +83,9 @@ concept has_statistics = not is_empty<statistics_of<L, storage_of<X>>>;
 /// Cost    allocates nothing; sizeof is memory_of<Model, X, mode::inference>.object
 /// Errors  a shape that the model refuses: tests/fail/inference_wrong_model.cpp,
 ///         tests/fail/inference_wrong_input.cpp
-template <class Model, class X, class... Inputs> struct inference {
+template <class Model, class X, class... Inputs>
+struct inference : detail::forward_object<checked<Model, X, call_for<mode::inference, Inputs...>>,
+                                          X, call_for<mode::inference, Inputs...>> {
   using call_type = call_for<mode::inference, Inputs...>;
   using found = model_verdict<Model, X, call_type>;
   static_assert(error::every_layer_accepts_its_input<found>,
@@ -51,18 +94,11 @@ template <class Model, class X, class... Inputs> struct inference {
                 "a layer does not say what the contract of layers asks for");
   static_assert(error::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
-  using model = checked<Model, X, call_type>;
-  using input = X;
-  using output = output_of<model, X>;
-  using storage = storage_of<X>;
-
-  output y;
-  using state_type = state_of<model, X, call_type>;
-  using kept_type = kept_of<model, X, call_type>;
-  using scratch_type = scratch_of<model, X, call_type>;
-  [[no_unique_address]] detail::stored<state_type, 0> state;
-  [[no_unique_address]] detail::stored<kept_type, 1> kept;
-  [[no_unique_address]] detail::stored<scratch_type, 2> scratch;
+  using base = detail::forward_object<checked<Model, X, call_type>, X, call_type>;
+  using base::state;
+  using typename base::model;
+  using typename base::output;
+  using typename base::storage;
 
   template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
@@ -73,7 +109,7 @@ template <class Model, class X, class... Inputs> struct inference {
     static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     clear_on<backend_of<X>>(state);
-    return run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
+    return base::run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
@@ -85,7 +121,7 @@ template <class Model, class X, class... Inputs> struct inference {
     static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     clear_on<backend_of<X>>(state);
-    return run(p, statistics, x, as_context(c));
+    return base::run(p, statistics, x, as_context(c));
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
@@ -95,7 +131,7 @@ template <class Model, class X, class... Inputs> struct inference {
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
     static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
-    return run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
+    return base::run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
@@ -106,26 +142,7 @@ template <class Model, class X, class... Inputs> struct inference {
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
     static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
-    return run(p, statistics, x, as_context(c));
-  }
-
- private:
-  template <class P, class Input, class Context>
-  auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
-      -> const_view_of<output> {
-    if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
-      auto const from = as_const(x);
-      auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
-      auto const given = c.template as<call_type>();
-      model::forward(
-          p, from, to,
-          loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
-              detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
-              detail::stored_as<scratch_type>(scratch), statistics, empty_object<nothing>, given});
-      return to;
-    } else {
-      return {};
-    }
+    return base::run(p, statistics, x, as_context(c));
   }
 };
 
@@ -133,7 +150,10 @@ template <class Model, class X, class... Inputs> struct inference {
 ///
 /// Cost    a step allocates nothing; its time does not depend on the ones before
 /// Errors  a layer without a step: tests/fail/streaming_no_step.cpp
-template <class Model, class X, class... Inputs> struct streaming {
+template <class Model, class X, class... Inputs>
+struct streaming
+    : detail::forward_object<detail::stream_model<Model, X, call_for<mode::streaming, Inputs...>>,
+                             X, call_for<mode::streaming, Inputs...>> {
   using call_type = call_for<mode::streaming, Inputs...>;
   static constexpr auto steps = streams<as_layer<Model>>;
   static_assert(error::holds<steps, error::in<Model>>, "a layer of this model has no step");
@@ -150,19 +170,10 @@ template <class Model, class X, class... Inputs> struct streaming {
                 "a layer does not say what the contract of layers asks for");
   static_assert(error::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
-  using model = typename either<steps, detail::checked_if<Model, X, call_type>,
-                                std::type_identity<refused>>::type;
-  using input = X;
-  using output = output_of<model, X>;
-  using storage = storage_of<X>;
-
-  output y;
-  using state_type = state_of<model, X, call_type>;
-  using kept_type = kept_of<model, X, call_type>;
-  using scratch_type = scratch_of<model, X, call_type>;
-  [[no_unique_address]] detail::stored<state_type, 0> state;
-  [[no_unique_address]] detail::stored<kept_type, 1> kept;
-  [[no_unique_address]] detail::stored<scratch_type, 2> scratch;
+  using base = detail::forward_object<detail::stream_model<Model, X, call_type>, X, call_type>;
+  using typename base::model;
+  using typename base::output;
+  using typename base::storage;
 
   template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
@@ -172,7 +183,7 @@ template <class Model, class X, class... Inputs> struct streaming {
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
     static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
-    return run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
+    return base::run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
@@ -183,26 +194,7 @@ template <class Model, class X, class... Inputs> struct streaming {
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
     static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
-    return run(p, statistics, x, as_context(c));
-  }
-
- private:
-  template <class P, class Input, class Context>
-  auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
-      -> const_view_of<output> {
-    if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
-      auto const from = as_const(x);
-      auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
-      auto const given = c.template as<call_type>();
-      forward_or_step<model>(
-          p, from, to,
-          loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
-              detail::stored_as<state_type>(state), detail::stored_as<kept_type>(kept),
-              detail::stored_as<scratch_type>(scratch), statistics, empty_object<nothing>, given});
-      return to;
-    } else {
-      return {};
-    }
+    return base::run(p, statistics, x, as_context(c));
   }
 };
 
