@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: 'about' is a private member of 'doubled'|about' is private within this context
-// LINES: 20
+// LINES: 26
 #include <tessera/compose/objects.hpp>
 #include <tessera/tensor/assign.hpp>
 
