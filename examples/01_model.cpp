@@ -11,7 +11,7 @@ using namespace tessera;
 using model = sequential<lstm<1, 16>, linear<16, 1>>;
 using heard = tensor<float, shape<40, 8, 1>>;  // 40 steps of 8 sines at once
 static_assert(parameter_count<model> == 1233);
-static_assert(memory_of<model, tensor<float, shape<1, 1>>, mode::streaming>.object < 1024);
+static_assert(memory_of<model, tensor<float, shape<1, 1>>, call_mode::streaming>.object < 1024);
 
 auto main() -> int {
   auto x = heard{};

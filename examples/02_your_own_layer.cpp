@@ -15,7 +15,7 @@ template <std::size_t Features> struct gated_norm {
   };
   template <class S> using expected_shape = with_last<S, Features>;
   static constexpr auto forward(auto const& p, auto x) {
-    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keep) + 1e-5);
+    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keepdims) + 1e-5);
   }
 };
 
@@ -26,7 +26,7 @@ auto main() -> int {
   auto p = parameters_of<model, owned<double>>{};
   auto x = X{};
   auto generator = torch_generator(1);
-  for_each_parameter([&](name const&, auto& w) { generator.uniform(w, 0.5); }, p);
+  for_each_parameter([&](path_name const&, auto& w) { generator.uniform(w, 0.5); }, p);
   generator.uniform(x.data(), x.size(), -1, 1);
 
   auto const report = gradient_check<model, X>(p, x);

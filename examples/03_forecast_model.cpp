@@ -30,7 +30,7 @@ auto main() -> int {
   auto const learner = std::make_unique<training<model, windows, adam>>();
   auto generator = torch_generator(1);
   model::initialize(learner->parameters, generator);
-  for_each_parameter([](name const& path, auto const&) { std::printf("%s\n", path.c_str()); },
+  for_each_parameter([](path_name const& path, auto const&) { std::printf("%s\n", path.c_str()); },
                      learner->parameters);
 
   // Waves of 32 phases; what is asked for is the value of the step that follows the window.

@@ -15,7 +15,7 @@ namespace {
 
 template <class P> void fill_parameters(P& p) {
   auto g = torch_generator(1);
-  for_each_parameter([&](name const&, auto& w) { g.uniform(w, 0.1); }, p);
+  for_each_parameter([&](path_name const&, auto& w) { g.uniform(w, 0.1); }, p);
 }
 
 // -- bounds ---------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ void peak(State& state) {
   benchmark::DoNotOptimize(term);
   for (auto _ : state) {
     for (auto i = 0; i < 100; ++i)
-      unrolled<sums>([&](auto k) TESSERA_INLINE { sum[k] = fma(sum[k], factor, term); });
+      for (auto& s : sum) s = fma(s, factor, term);
     for (auto& s : sum) benchmark::DoNotOptimize(s);
   }
   state.SetItemsProcessed(state.iterations() * 100 * sums * V::width * 2);
@@ -48,8 +48,7 @@ void read(State& state) {
     V sum[8];
     for (auto& s : sum) s = V(0.0F);
     for (auto i = std::size_t{0}; i + 8 * V::width <= n; i += 8 * V::width)
-      unrolled<8>([&](auto k)
-                      TESSERA_INLINE { sum[k] = sum[k] + lane::load(p + i + k * V::width); });
+      for (auto k = std::size_t{0}; k < 8; ++k) sum[k] = sum[k] + lane::load(p + i + k * V::width);
     for (auto& s : sum) benchmark::DoNotOptimize(s);
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));

@@ -38,8 +38,10 @@ void print(char const* name, char const* mode, memory_report const& m, std::size
 template <class Model, class X, class... Inputs> void print_model(char const* name) {
   using trained = training<Model, X, adam, 1, Inputs...>;
   using called = inference<Model, X, Inputs...>;
-  print(name, "training", memory_of<Model, X, mode::training, adam, Inputs...>, sizeof(trained));
-  print(name, "inference", memory_of<Model, X, mode::inference, detail::no_optimizer, Inputs...>,
+  print(name, "training", memory_of<Model, X, call_mode::training, adam, Inputs...>,
+        sizeof(trained));
+  print(name, "inference",
+        memory_of<Model, X, call_mode::inference, detail::no_optimizer, Inputs...>,
         sizeof(called) + sizeof(parameters_of<Model, owned<float>>));
 }
 

@@ -88,7 +88,7 @@ void train(settings const& s) {
   std::printf("%zu characters to learn from, %zu held out\n", text.train.size(),
               text.held_out.size());
   std::printf("%zu parameters, %zu bytes to train with\n", parameter_count<model>,
-              memory_of<model, text_batch, mode::training, adamw>.total);
+              memory_of<model, text_batch, call_mode::training, adamw>.total);
   auto const rows = token_rows{.length = context, .batch = batch};
   auto const schedule = by_step{one_cycle_lr{.total = s.steps, .rise = 0.05}};
   auto trainer = tessera::trainer<object, cross_entropy, by_step<one_cycle_lr>>(

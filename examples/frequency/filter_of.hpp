@@ -35,7 +35,8 @@ struct stateful_mode {
   static constexpr auto chunks = std::size_t{1};
 
   [[nodiscard]] static auto source(std::shared_ptr<tessera::recordings const> data,
-                                   std::vector<tessera::part> const&, settings const& s, bool) {
+                                   std::vector<tessera::recording_part> const&, settings const& s,
+                                   bool) {
     return tessera::lane_batches(std::move(data), s.truncation);
   }
 };
@@ -45,8 +46,8 @@ struct windowed_mode {
   static constexpr auto chunks = std::size_t{4};
 
   [[nodiscard]] static auto source(std::shared_ptr<tessera::recordings const> data,
-                                   std::vector<tessera::part> const& parts, settings const& s,
-                                   bool in_order) {
+                                   std::vector<tessera::recording_part> const& parts,
+                                   settings const& s, bool in_order) {
     return tessera::window_batches(std::move(data), tessera::windows(parts, *s.length), *s.batch,
                                    in_order, s.seed);
   }
@@ -60,7 +61,8 @@ template <class Mode, class Model> class filter_of : public filter {
   auto describe(std::ostream& to) const -> cost override {
     tessera::print_summary<Model, input>(to);
     constexpr auto training = sizeof(training_type);
-    constexpr auto inference = tessera::memory_of<Model, input, tessera::mode::inference>.object;
+    constexpr auto inference =
+        tessera::memory_of<Model, input, tessera::call_mode::inference>.object;
     return {tessera::parameter_count<Model>, training, inference, streaming_bytes()};
   }
   auto train(std::shared_ptr<tessera::recordings const> data, tessera::run_folder& run,
@@ -174,7 +176,7 @@ template <class Mode, class Model> class filter_of : public filter {
 
   [[nodiscard]] static constexpr auto streaming_bytes() -> std::size_t {
     if constexpr (streams)
-      return tessera::memory_of<Model, sample, tessera::mode::streaming>.object;
+      return tessera::memory_of<Model, sample, tessera::call_mode::streaming>.object;
     else
       return 0;
   }

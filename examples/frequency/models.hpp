@@ -27,9 +27,9 @@ template <tessera::extent Begin, tessera::extent End> struct columns {
   static constexpr auto forward(auto const&, auto x) {
     using namespace tessera;
     if constexpr (shape_of<decltype(x)>::rank == 3)
-      return slice(x, tessera::all, tessera::all, tessera::range<Begin, End>) * 1.0F;
+      return slice(x, tessera::whole_axis, tessera::whole_axis, tessera::range<Begin, End>) * 1.0F;
     else
-      return slice(x, tessera::all, tessera::range<Begin, End>) * 1.0F;
+      return slice(x, tessera::whole_axis, tessera::range<Begin, End>) * 1.0F;
   }
 };
 /// Of (hidden, scale, shift), side by side: scale·hidden + shift.

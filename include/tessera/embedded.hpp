@@ -18,7 +18,6 @@
 #include <tessera/layers/activation.hpp>
 #include <tessera/layers/attention.hpp>
 #include <tessera/layers/batch_norm.hpp>
-#include <tessera/layers/column.hpp>
 #include <tessera/layers/condition_bias.hpp>
 #include <tessera/layers/conv1d.hpp>
 #include <tessera/layers/conv2d.hpp>
@@ -35,6 +34,7 @@
 #include <tessera/layers/lstm.hpp>
 #include <tessera/layers/max_pool2d.hpp>
 #include <tessera/layers/mean_over_time.hpp>
+#include <tessera/layers/select_column.hpp>
 #include <tessera/layers/self_attention.hpp>
 #include <tessera/layers/time_embedding.hpp>
 #include <tessera/layers/transposed.hpp>

@@ -6,8 +6,9 @@
 struct counting {
   static inline auto calls = 0;
 };
-template <class Op> struct tessera::kernel<Op, counting> : tessera::kernel<Op, tessera::reference> {
-  using plain = tessera::kernel<Op, tessera::reference>;
+template <class Op>
+struct tessera::kernel_for<Op, counting> : tessera::kernel_for<Op, tessera::reference> {
+  using plain = tessera::kernel_for<Op, tessera::reference>;
   template <class... A> static constexpr auto run(A&&... arguments) {
     ++counting::calls;
     return plain::run(std::forward<A>(arguments)...);
@@ -20,9 +21,9 @@ struct tracing_maps {
   static inline auto maps = 0;
 };
 template <>
-struct tessera::kernel<tessera::detail::affine_map_fn, tracing_maps>
-    : tessera::kernel<tessera::detail::affine_map_fn, tessera::simd> {
-  using plain = tessera::kernel<tessera::detail::affine_map_fn, tessera::simd>;
+struct tessera::kernel_for<tessera::detail::affine_map_fn, tracing_maps>
+    : tessera::kernel_for<tessera::detail::affine_map_fn, tessera::simd> {
+  using plain = tessera::kernel_for<tessera::detail::affine_map_fn, tessera::simd>;
   template <class... A> static void run(A&&... arguments) {
     ++tracing_maps::maps;
     plain::run(std::forward<A>(arguments)...);
@@ -47,7 +48,7 @@ template <class Backend> [[nodiscard]] auto train_two_steps() {
   (void)t->step(x, y, mse{}, adam{.rate = 0.01});
   auto result = std::vector<float>{};
   for_each_parameter(
-      [&](name const&, auto const& w) { result.insert(result.end(), w.begin(), w.end()); },
+      [&](path_name const&, auto const& w) { result.insert(result.end(), w.begin(), w.end()); },
       t->parameters);
   return result;
 }

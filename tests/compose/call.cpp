@@ -52,8 +52,8 @@ TEST_CASE("call: an input goes along inside, with the stream that it was given t
   auto const context = given(c.sized(2), slope.sized(2), outer);
   using given_context = std::remove_const_t<decltype(context)>;
   static_assert(std::same_as<given_context::type_of_input<tag::condition>, C>);
-  static_assert(given_context::covers<call_for<mode::training, given_as<tag::condition, C>>>);
-  static_assert(not given_context::covers<call_for<mode::training, given_as<tag::memory, C>>>);
+  static_assert(given_context::covers<call_for<call_mode::training, given_as<tag::condition, C>>>);
+  static_assert(not given_context::covers<call_for<call_mode::training, given_as<tag::memory, C>>>);
   auto const inner = context.inside(4).inside(1);
   CHECK(inner.value<tag::condition>().data() == c.data());
   CHECK(inner.value<tag::condition>().size() == 4);
@@ -69,7 +69,7 @@ TEST_CASE("call: inputs are told apart by their tags, and one takes the place of
   auto const context = given<tag::lengths>(lengths, given<tag::memory>(memory));
   CHECK(context.value<tag::memory>().data() == memory.data());
   CHECK(context.value<tag::lengths>().data() == lengths.data());
-  using both = call_for<mode::training, given_as<tag::memory, tensor<float, shape<2, 5>>>,
+  using both = call_for<call_mode::training, given_as<tag::memory, tensor<float, shape<2, 5>>>,
                         given_as<tag::lengths, tensor<std::int32_t, shape<2>>>>;
   static_assert(gives<both, tag::memory> && gives<both, tag::lengths>);
   static_assert(not gives<both, tag::condition> &&

@@ -18,10 +18,10 @@ struct scaled : composition<scaled<First, Second>, First, Second> {
   template <class X, class Call, std::size_t I>
   using input = std::conditional_t<I == 0, X, inner<X, Call>>;
   template <class X, class Call>
-  using values =
-      type_list<between<inner<X, Call>, 0, 0, true>, between<inner<X, Call>, 0, 1, true>>;
+  using values = type_list<buffer_between<inner<X, Call>, 0, 0, true>,
+                           buffer_between<inner<X, Call>, 0, 1, true>>;
   template <class X, class Call>
-  using slopes_between = type_list<between<inner<X, Call>, 0, 1>, between<X, 0, 0>>;
+  using slopes_between = type_list<buffer_between<inner<X, Call>, 0, 1>, buffer_between<X, 0, 0>>;
   static constexpr auto backward_reads = reads::input;
 
   static constexpr void run(auto inside, auto x, auto y) {
@@ -72,7 +72,7 @@ TEST_CASE("composition: paths are those of torch, its own parameters first") {
   auto const p = parameters_of<sequential<identity, model>, owned<float>>{};
   auto names = std::string{};
   for_each_parameter(
-      [&](name const& path, auto const&) { names += path.c_str() + std::string{" "}; }, p);
+      [&](path_name const& path, auto const&) { names += path.c_str() + std::string{" "}; }, p);
   CHECK(names == "1.scale 1.0.weight 1.0.bias 1.1.weight 1.1.bias ");
 }
 TEST_CASE("composition: it starts as its children do, one after the other") {
@@ -106,7 +106,7 @@ TEST_CASE("composition: its memory needs no start, and by value it has the same 
 }
 TEST_CASE("composition: layers are visited in order, with their places and inputs") {
   auto seen = std::string{};
-  for_each_layer<sequential<identity, model>, X>([&](name const& path, auto place) {
+  for_each_layer<sequential<identity, model>, X>([&](path_name const& path, auto place) {
     using input = shape_of<typename decltype(place)::input>;
     seen += path.c_str() + std::string{":"} + std::to_string(last_of<input>) + " ";
   });

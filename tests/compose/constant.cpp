@@ -19,7 +19,7 @@ TEST_CASE("constant: numbers become parameters in the order of the walk") {
   constexpr auto p = constant_parameters<model, signature>(numbers);
   auto next = 1.0F;
   for_each_parameter(
-      [&](name const&, auto const& w) {
+      [&](path_name const&, auto const& w) {
         for (auto const v : w) CHECK(v == next++);
       },
       p);

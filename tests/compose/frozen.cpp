@@ -13,8 +13,8 @@ using model = sequential<generator, frozen<critic>>;
 using X = tensor<float, shape<6, 2>>;
 
 static_assert(parameter_count<model> == parameter_count<generator>);
-constexpr auto needs = memory_of<model, X, mode::training, adam>;
-constexpr auto alone = memory_of<generator, X, mode::training, adam>;
+constexpr auto needs = memory_of<model, X, call_mode::training, adam>;
+constexpr auto alone = memory_of<generator, X, call_mode::training, adam>;
 static_assert(needs.gradient == alone.gradient && needs.moments == alone.moments);
 static_assert(needs.statistics >= sizeof(parameters_of<critic, owned<float>>) +
                                       sizeof(statistics_of<critic, owned<float>>));
@@ -25,7 +25,7 @@ namespace {
 
 auto names_of(auto const& p) {
   auto names = std::set<std::string>{};
-  for_each_parameter([&](name const& path, auto const&) { names.insert(path.c_str()); }, p);
+  for_each_parameter([&](path_name const& path, auto const&) { names.insert(path.c_str()); }, p);
   return names;
 }
 template <class T> struct trained_critic {
@@ -33,7 +33,7 @@ template <class T> struct trained_critic {
   statistics_of<critic, owned<T>> statistics{};
   trained_critic() {
     test::fill_parameters(parameters, 5, 0.9);
-    for_each_parameter([](name const&, auto& w) { w += T(0.75); }, statistics);
+    for_each_parameter([](path_name const&, auto& w) { w += T(0.75); }, statistics);
   }
 };
 
@@ -87,7 +87,7 @@ TEST_CASE("frozen: gradient check of the generator, through the discriminator") 
   auto s = statistics_of<model, owned<double>>{};
   test::fill_parameters(p, 1);
   test::fill_parameters(s, 2, 0.3);
-  for_each_parameter([](name const&, auto& w) { w += 0.5; }, s);
+  for_each_parameter([](path_name const&, auto& w) { w += 0.5; }, s);
   auto x = D{};
   test::fill(x, 3);
   auto const report = gradient_check<model, D>(

@@ -20,9 +20,9 @@ static_assert(parameter_count<relu_layer> == 0);
 
 // The constants are the sizes of what is really used.
 template <class Model, class Input> constexpr auto honest() -> bool {
-  constexpr auto i = memory_of<Model, Input, mode::inference>;
-  constexpr auto t = memory_of<Model, Input, mode::training>;
-  constexpr auto s = memory_of<Model, sample_of<Input>, mode::streaming>;
+  constexpr auto i = memory_of<Model, Input, call_mode::inference>;
+  constexpr auto t = memory_of<Model, Input, call_mode::training>;
+  constexpr auto s = memory_of<Model, sample_of<Input>, call_mode::streaming>;
   return i.object == sizeof(inference<Model, Input>) &&
          t.object == sizeof(differentiation<Model, Input>) &&
          s.object == sizeof(streaming<Model, sample_of<Input>>) &&
@@ -42,12 +42,12 @@ template <std::size_t N> using deep = sequential<repeat<sequential<linear<64, 64
 using wide = tensor<float, shape<32, 64>>;
 template <class... L> using chain = sequential<L...>;
 using l = linear<64, 64>;
-static_assert(memory_of<chain<l, l, l, l, l, l, l, l>, wide, mode::inference>.scratch <=
-              memory_of<chain<l, l, l>, wide, mode::inference>.scratch);
-static_assert(memory_of<chain<l, l, l, l>, wide, mode::training>.kept >
-              memory_of<chain<l, l>, wide, mode::training>.kept);
-static_assert(memory_of<deep<12>, wide, mode::inference>.scratch ==
-              memory_of<deep<3>, wide, mode::inference>.scratch);
+static_assert(memory_of<chain<l, l, l, l, l, l, l, l>, wide, call_mode::inference>.scratch <=
+              memory_of<chain<l, l, l>, wide, call_mode::inference>.scratch);
+static_assert(memory_of<chain<l, l, l, l>, wide, call_mode::training>.kept >
+              memory_of<chain<l, l>, wide, call_mode::training>.kept);
+static_assert(memory_of<deep<12>, wide, call_mode::inference>.scratch ==
+              memory_of<deep<3>, wide, call_mode::inference>.scratch);
 
 TEST_CASE("memory: nothing is written outside of the object") {
   // Bytes before and behind an object stay what they were.

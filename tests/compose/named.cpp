@@ -19,13 +19,13 @@ TEST_CASE(
     "nothing") {
   auto p = parameters_of<model, owned<double>>{};
   auto names = std::vector<std::string>{};
-  for_each_parameter([&](name const& path, auto&) { names.emplace_back(path.c_str()); }, p);
+  for_each_parameter([&](path_name const& path, auto&) { names.emplace_back(path.c_str()); }, p);
   CHECK(names == std::vector<std::string>{"in.weight", "in.bias", "middle.0.weight_ih_l0",
                                           "middle.0.weight_hh_l0", "middle.0.bias_ih_l0",
                                           "middle.0.bias_hh_l0", "1.weight", "1.bias",
                                           "3.inner.weight", "3.inner.bias"});
   auto layers = std::vector<std::string>{};
-  for_each_layer<model, X>([&](name const& path, auto) { layers.emplace_back(path.c_str()); });
+  for_each_layer<model, X>([&](path_name const& path, auto) { layers.emplace_back(path.c_str()); });
   CHECK(layers == std::vector<std::string>{"in", "1", "middle.0", "1", "3.inner"});
 }
 TEST_CASE("named: the numbers of the layer") {
@@ -42,7 +42,7 @@ TEST_CASE("named: the numbers of the layer") {
   test::streams_like_a_sequence<model, tensor<float, shape<4, 2, 3>>>();
 }
 TEST_CASE("named: names may be put together") {
-  static_assert(name(joined_name("blocks.", 12, ".norm").letters) == "blocks.12.norm");
+  static_assert(path_name(joined_name("blocks.", 12, ".norm").letters) == "blocks.12.norm");
   auto p = parameters_of<sequential<named<joined_name("a.", 3), linear<1, 1>>>, owned<float>>{};
-  for_each_parameter([](name const& path, auto&) { CHECK(path.size() > 4); }, p);
+  for_each_parameter([](path_name const& path, auto&) { CHECK(path.size() > 4); }, p);
 }

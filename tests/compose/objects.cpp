@@ -84,12 +84,12 @@ TEST_CASE("objects: parameters are views of memory of any owner") {
   auto const p = std::make_unique<parameters_of<streamed, owned<float>>>();
   test::fill_parameters(*p, 1, 0.5);
   auto flash = std::vector<float>{};
-  for_each_parameter([&](name const&, auto& w) { flash.insert(flash.end(), w.begin(), w.end()); },
-                     *p);
+  for_each_parameter(
+      [&](path_name const&, auto& w) { flash.insert(flash.end(), w.begin(), w.end()); }, *p);
   auto seen = parameters_of<streamed, viewed<float const>>{};
   auto at = std::size_t{0};
   for_each_parameter(
-      [&](name const&, auto& w) {
+      [&](path_name const&, auto& w) {
         using V = std::remove_reference_t<decltype(w)>;
         std::construct_at(&w, V{flash.data() + at});
         at += w.size();

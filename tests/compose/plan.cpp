@@ -8,22 +8,24 @@ using namespace tessera;
 static_assert(aligned(0) == 0);
 static_assert(aligned(1) == storage_alignment);
 static_assert(aligned(storage_alignment) == storage_alignment);
-static_assert(place(std::array{piece{100, 0, 0}, piece{100, 1, 1}}).bytes == aligned(100));
-static_assert(place(std::array{piece{100, 0, 1}, piece{100, 1, 1}}).bytes == 2 * aligned(100));
-static_assert(place(std::array{piece{0, 0, 9}, piece{0, 0, 9}}).bytes == 0);
-static_assert(std::is_empty_v<arena<0>>);
+static_assert(place_pieces(std::array{plan_piece{100, 0, 0}, plan_piece{100, 1, 1}}).bytes ==
+              aligned(100));
+static_assert(place_pieces(std::array{plan_piece{100, 0, 1}, plan_piece{100, 1, 1}}).bytes ==
+              2 * aligned(100));
+static_assert(place_pieces(std::array{plan_piece{0, 0, 9}, plan_piece{0, 0, 9}}).bytes == 0);
+static_assert(std::is_empty_v<work_arena<0>>);
 
 TEST_CASE("plan: what is alive together never overlaps, and the arena is no larger than the sum") {
   auto random = mt19937(1);
   for (auto round = 0; round < 500; ++round) {
-    auto pieces = std::array<piece, 12>{};
+    auto pieces = std::array<plan_piece, 12>{};
     auto sum = std::size_t{0};
     for (auto& p : pieces) {
       auto const first = std::size_t{random() % 8};
       p = {std::size_t{random() % 4} * 100, first, first + random() % 4};
       sum += aligned(p.bytes);
     }
-    auto const plan = place(pieces);
+    auto const plan = place_pieces(pieces);
     CHECK(plan.bytes <= sum);
     for (auto i = std::size_t{0}; i < pieces.size(); ++i) {
       CHECK(plan.offset[i] + pieces[i].bytes <= std::max(plan.bytes, pieces[i].bytes));
@@ -38,7 +40,7 @@ TEST_CASE("plan: what is alive together never overlaps, and the arena is no larg
   }
 }
 TEST_CASE("plan: an arena lends aligned objects that keep what is written") {
-  auto memory = arena<256>{};
+  auto memory = work_arena<256>{};
   memory.at<int>(64) = 7;
   memory.at<double>(128) = 2.5;
   CHECK(memory.at<int>(64) == 7);

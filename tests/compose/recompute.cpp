@@ -8,11 +8,11 @@ using block = sequential<linear<4, 8>, tanh_layer, lstm<8, 4>, dropout<probabili
 using X = tensor<float, shape<6, 2, 4>>;
 using plain = sequential<repeat<block, 3>, linear<4, 2>>;
 using again = sequential<repeat<recompute<block>, 3>, linear<4, 2>>;
-static_assert(memory_of<again, X, mode::training>.kept <
-              memory_of<plain, X, mode::training>.kept / 2);
+static_assert(memory_of<again, X, call_mode::training>.kept <
+              memory_of<plain, X, call_mode::training>.kept / 2);
 static_assert(parameter_count<again> == parameter_count<plain>);
-static_assert(memory_of<again, X, mode::inference>.scratch ==
-              memory_of<plain, X, mode::inference>.scratch);
+static_assert(memory_of<again, X, call_mode::inference>.scratch ==
+              memory_of<plain, X, call_mode::inference>.scratch);
 
 TEST_CASE("recompute: the bits of the layer, dropout and state included") {
   auto const run = []<class Model>(std::type_identity<Model>) {
@@ -33,7 +33,7 @@ TEST_CASE("recompute: the bits of the layer, dropout and state included") {
       numbers.insert(numbers.end(), dx->begin(), dx->end());
     }
     for_each_parameter(
-        [&](name const&, auto& w) { numbers.insert(numbers.end(), w.begin(), w.end()); },
+        [&](path_name const&, auto& w) { numbers.insert(numbers.end(), w.begin(), w.end()); },
         pass->gradient);
     return numbers;
   };

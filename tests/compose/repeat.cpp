@@ -27,10 +27,10 @@ TEST_CASE("repeat: as the same layers written out, with parameters of their own"
   b->backward(q, x);
   auto of_a = std::vector<double>{};
   auto of_b = std::vector<double>{};
-  for_each_parameter([&](name const&, auto& w) { of_a.insert(of_a.end(), w.begin(), w.end()); },
-                     a->gradient);
-  for_each_parameter([&](name const&, auto& w) { of_b.insert(of_b.end(), w.begin(), w.end()); },
-                     b->gradient);
+  for_each_parameter(
+      [&](path_name const&, auto& w) { of_a.insert(of_a.end(), w.begin(), w.end()); }, a->gradient);
+  for_each_parameter(
+      [&](path_name const&, auto& w) { of_b.insert(of_b.end(), w.begin(), w.end()); }, b->gradient);
   CHECK(of_a == of_b);
 }
 TEST_CASE("repeat: gradients and streams") {

@@ -50,7 +50,7 @@ TEST_CASE("sequential: parameters have PyTorch's names") {
       sequential<lstm<3, 4, lstm_options{.layers = 2}>, sequential<relu_layer, linear<4, 1>>>;
   auto p = parameters_of<model, owned<float>>{};
   auto paths = std::vector<std::string>{};
-  for_each_parameter([&](name const& path, auto&) { paths.emplace_back(path.c_str()); }, p);
+  for_each_parameter([&](path_name const& path, auto&) { paths.emplace_back(path.c_str()); }, p);
   CHECK(paths == std::vector<std::string>{"0.weight_ih_l0", "0.weight_hh_l0", "0.bias_ih_l0",
                                           "0.bias_hh_l0", "0.weight_ih_l1", "0.weight_hh_l1",
                                           "0.bias_ih_l1", "0.bias_hh_l1", "1.1.weight",

@@ -109,7 +109,8 @@ TEST_CASE("tied: vectors and the device have the numbers of the reference") {
     auto const x = device::make<X>();
     auto const pass = device::make<differentiation<model, X>>();
     auto seed = 1U;
-    for_each_parameter([&](name const&, auto& w) { test::fill(w.data(), w.size(), seed++); }, *p);
+    for_each_parameter([&](path_name const&, auto& w) { test::fill(w.data(), w.size(), seed++); },
+                       *p);
     for (auto i = std::size_t{0}; i < x->size(); ++i)
       x->values[i] = static_cast<std::int32_t>(i * 7 % 11);
     pass->forward(*p, *x);
@@ -119,7 +120,7 @@ TEST_CASE("tied: vectors and the device have the numbers of the reference") {
     device::synchronize();
     auto found = std::vector<double>(pass->y.data(), pass->y.data() + pass->y.size());
     for_each_parameter(
-        [&](name const&, auto const& w) {
+        [&](path_name const&, auto const& w) {
           found.insert(found.end(), w.data(), w.data() + w.size());
         },
         pass->gradient);
@@ -143,7 +144,7 @@ TEST_CASE("tied: agrees with torch") {
   test::load(pass->dy, g["dy"]);
   pass->backward(p, x);
   for_each_parameter(
-      [&](name const& path, auto const& slope) {
+      [&](path_name const& path, auto const& slope) {
         INFO(path.c_str());
         CHECK(test::distance(slope, g["d" + std::string{path.c_str()}]) <= 1e-5);
       },

@@ -13,7 +13,7 @@ template <std::size_t N> struct gated_norm {
   };
   template <class S> using expected_shape = with_last<S, N>;
   static constexpr auto forward(auto const& p, auto x) {
-    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keep) + 1e-5);
+    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keepdims) + 1e-5);
   }
 };
 using D = tensor<double, shape<5, 2, 4>>;

@@ -12,7 +12,7 @@ TEST_CASE("walk: every layer that is no composition, by its path, with its input
   auto inputs = std::vector<std::size_t>{};
   auto parameters = std::size_t{0};
   for_each_layer<model, X>([&]<class Layer, class Input, class Call>(
-                               name const& path, place_of_layer<Layer, Input, Call> where) {
+                               path_name const& path, place_of_layer<Layer, Input, Call> where) {
     paths.emplace_back(path.c_str());
     inputs.push_back(last_of<shape_of<Input>>);
     parameters += where.parameters;

@@ -35,7 +35,7 @@ TEST_CASE("with: one inside of another maps the condition on") {
 TEST_CASE("with: the walk sees both parts, the condition net by its own input") {
   auto seen = std::vector<std::string>{};
   for_each_layer<model, X, given_as<tag::condition, C>>(
-      [&]<class L, class In, class Call>(name const& path, place_of_layer<L, In, Call>) {
+      [&]<class L, class In, class Call>(path_name const& path, place_of_layer<L, In, Call>) {
         seen.push_back(std::string(path) + ":" + std::to_string(last_of<shape_of<In>>));
       });
   CHECK(seen == std::vector<std::string>{"0.0:1", "0.1:5", "1.0:4", "1.1:3", "1.2.0.0.0:3",

@@ -59,7 +59,7 @@ TEST_CASE("wrappers: what is evaluated observes nothing, beside what does") {
   CHECK(test::same_parameters(get<2>(before), get<2>(t->statistics)));
   CHECK_FALSE(test::same_parameters(get<3>(before), get<3>(t->statistics)));
   for_each_parameter(
-      [](name const& path, auto const& w) {
+      [](path_name const& path, auto const& w) {
         INFO(path.c_str());
         for (auto const value : w) CHECK(std::isfinite(value));
       },

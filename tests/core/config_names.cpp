@@ -66,3 +66,14 @@ TEST_CASE("config: other headers and a user's names stand beside a using-directi
       evaluate(matmul(tensor<float, shape<1, 2>>{{1, 2}}, tensor<float, shape<2>>{{3, 4}}));
   CHECK(x(0) == 11);
 }
+
+// Clang's -Wshadow tells of a local that hides a variable of the namespace a directive names.
+TEST_CASE("config: a user's locals hide nothing of the library") {
+  auto const sum_of = [](int all, int keep, int attention) {
+    auto const [name, part] = std::pair{4, 5};
+    auto const context = 6, mode = 7, x = 8, y = 9, data = 10, value = 11;
+    auto const call = [](int number) { return number + 1; };
+    return all + keep + attention + name + part + context + mode + x + y + data + value + call(11);
+  };
+  CHECK(sum_of(1, 2, 3) == 12 * 13 / 2);
+}

@@ -2,7 +2,7 @@
 #include <support/catch.hpp>
 #include <tessera/core/error.hpp>
 
-using namespace tessera::error;
+using namespace tessera::complaint;
 
 struct layer;
 struct wanted;

@@ -8,17 +8,17 @@ using namespace tessera;
 
 TEST_CASE("windows: they lie within their parts, in order") {
   auto const w = windows({{0, 0, 10}, {1, 5, 12}, {2, 0, 3}}, 4, 2);
-  auto all = std::vector<part>{};
+  auto all = std::vector<recording_part>{};
   for (auto i = std::size_t{0}; i < w.size(); ++i) all.push_back(w[i]);
-  CHECK(all ==
-        std::vector<part>{{0, 0, 4}, {0, 2, 6}, {0, 4, 8}, {0, 6, 10}, {1, 5, 9}, {1, 7, 11}});
+  CHECK(all == std::vector<recording_part>{
+                   {0, 0, 4}, {0, 2, 6}, {0, 4, 8}, {0, 6, 10}, {1, 5, 9}, {1, 7, 11}});
   CHECK(windows({{0, 0, 10000}, {1, 0, 10000}, {2, 0, 10000}, {3, 0, 10000}}, 50).size() == 39804);
   CHECK(windows({{0, 0, 3}}, 4).size() == 0);
 }
 TEST_CASE("windows: a part held out shares no sample with what is left") {
   auto const [kept, held] = hold_out({{0, 0, 100}, {1, 50, 100}}, 0.1);
-  CHECK(kept == std::vector<part>{{0, 0, 90}, {1, 50, 95}});
-  CHECK(held == std::vector<part>{{0, 90, 100}, {1, 95, 100}});
+  CHECK(kept == std::vector<recording_part>{{0, 0, 90}, {1, 50, 95}});
+  CHECK(held == std::vector<recording_part>{{0, 90, 100}, {1, 95, 100}});
   auto seen = std::set<std::pair<std::size_t, std::size_t>>{};
   auto const training = windows(kept, 3);
   for (auto i = std::size_t{0}; i < training.size(); ++i)
@@ -38,14 +38,14 @@ TEST_CASE("windows: impossible numbers are refused") {
   CHECK_THROWS_AS(hold_out({}, -0.1), std::invalid_argument);
 }
 TEST_CASE("windows: every part's own, empty parts among them, wherever they stand") {
-  auto parts = std::vector<part>{{9, 0, 2}};
+  auto parts = std::vector<recording_part>{{9, 0, 2}};
   for (auto r = std::size_t{0}; r < 200; ++r) parts.push_back({r, r, r + r % 7});
   parts.push_back({9, 5, 5});
   auto const w = windows(parts, 3);
   auto i = std::size_t{0};
   for (auto const& p : parts)
     for (auto begin = p.begin; begin + 3 <= p.end; ++begin)
-      REQUIRE(w[i++] == part{p.recording, begin, begin + 3});
+      REQUIRE(w[i++] == recording_part{p.recording, begin, begin + 3});
   CHECK(i == w.size());
   CHECK_THROWS_AS(w[w.size()], std::out_of_range);
   CHECK_THROWS_AS(windows{}[0], std::out_of_range);

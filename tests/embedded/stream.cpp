@@ -14,7 +14,7 @@ constexpr auto weights = [] {
   auto p = parameters_of<model, owned<float>>{};
   auto seed = 1U;
   for_each_parameter(
-      [&](name const&, auto& w) {
+      [&](path_name const&, auto& w) {
         for (auto i = std::size_t{0}; i < w.size(); ++i) {
           seed = seed * 1664525U + 1013904223U;
           w.values[i] = (static_cast<float>(seed >> 8U) / 16777216.0F - 0.5F) * 0.5F;

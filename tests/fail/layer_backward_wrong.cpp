@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: a layer does not say what the contract of layers asks for
-// EXPECT: in<doubled>, tessera::error::backward_p_x_y_dy_dx_gradient_m>
+// EXPECT: in<doubled>, tessera::complaint::backward_p_x_y_dy_dx_gradient_m>
 // LINES: 8
 #include <tessera/compose/objects.hpp>
 #include <tessera/tensor/assign.hpp>

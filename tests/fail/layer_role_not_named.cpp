@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: a layer does not say what the contract of layers asks for
-// EXPECT: at_position<1>, tessera::error::in<doubled>, tessera::error::role::scratch>
+// EXPECT: at_position<1>, tessera::complaint::in<doubled>, tessera::complaint::role::scratch>
 // LINES: 8
 #include <tessera/compose/objects.hpp>
 #include <tessera/compose/sequential.hpp>

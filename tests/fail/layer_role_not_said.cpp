@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: a layer does not say what the contract of layers asks for
-// EXPECT: at_position<>, tessera::error::in<doubled>, tessera::error::role::kept>
+// EXPECT: at_position<>, tessera::complaint::in<doubled>, tessera::complaint::role::kept>
 // LINES: 8
 #include <tessera/compose/objects.hpp>
 #include <tessera/tensor/assign.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: a layer does not say what the contract of layers asks for
-// EXPECT: at_position<>, tessera::error::in<doubled>, tessera::error::step_p_x_y_m>
+// EXPECT: at_position<>, tessera::complaint::in<doubled>, tessera::complaint::step_p_x_y_m>
 // LINES: 8
 #include <tessera/compose/objects.hpp>
 #include <tessera/tensor/assign.hpp>

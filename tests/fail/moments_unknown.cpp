@@ -19,7 +19,7 @@ template <class P> struct bad {
 using numbers = tensor<float, shape<3>>;
 
 auto main() -> int {
-  auto const print = [](name const&, auto&) {};
+  auto const print = [](path_name const&, auto&) {};
   static good<numbers> right;
   for_each_moment(right, print);
 #ifdef TESSERA_MUST_FAIL

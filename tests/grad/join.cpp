@@ -22,7 +22,7 @@ template <std::ptrdiff_t Axis> struct concatenated_with {
   };
   static constexpr bool row_wise = false;
   static constexpr auto forward(auto const& p, auto x) {
-    return concatenate(axis<Axis>, x * x, p.other, slice(x, all, range<0, 2>) * 0.5, x);
+    return concatenate(axis<Axis>, x * x, p.other, slice(x, whole_axis, range<0, 2>) * 0.5, x);
   }
 };
 struct only_joined {

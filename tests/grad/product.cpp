@@ -81,7 +81,7 @@ TEST_CASE("product: as the first layer of a training step, without dx") {
   with_dx->backward(p, x, view_of<X>(dx), with_dx->gradient, plain_context{});
   auto moved = 0.0;
   for_each_parameter(
-      [&](name const&, auto const& a, auto const& b) {
+      [&](path_name const&, auto const& a, auto const& b) {
         CHECK(test::same_bits(a, b));
         for (auto v : a) moved += std::abs(static_cast<double>(v));
       },

@@ -12,7 +12,7 @@ template <std::ptrdiff_t... Axes> struct extremes {
   template <class Storage> struct parameters {};
   static constexpr bool row_wise = false;
   static constexpr auto forward(auto const&, auto x) {
-    return x * max(x, axis<Axes...>, keep) - min(x * 2, axis<Axes...>, keep);
+    return x * max(x, axis<Axes...>, keepdims) - min(x * 2, axis<Axes...>, keepdims);
   }
 };
 TEST_CASE("reductions: gradients along any axes") {

@@ -23,22 +23,22 @@ template <std::size_t Features> struct rms_norm {
   };
   template <class S> using expected_shape = with_last<S, Features>;
   static constexpr auto forward(auto const& p, auto x) {
-    return x * rsqrt(mean(square(x), axis<-1>, keep) + 1e-5) * p.weight;
+    return x * rsqrt(mean(square(x), axis<-1>, keepdims) + 1e-5) * p.weight;
   }
 };
 struct nested_means {  // a mean of an expression that has a mean
   template <class Storage> struct parameters {};
   static constexpr auto forward(auto const&, auto x) {
-    auto const centered = x - mean(x * x, axis<-1>, keep);
-    return centered / sqrt(mean(centered * centered, axis<-1>, keep) + 1e-5);
+    auto const centered = x - mean(x * x, axis<-1>, keepdims);
+    return centered / sqrt(mean(centered * centered, axis<-1>, keepdims) + 1e-5);
   }
 };
 struct over_time {
   template <class Storage> struct parameters {};
   static constexpr bool row_wise = false;
   static constexpr auto forward(auto const&, auto x) {
-    return x - mean(x, axis<0>, keep) * max(x, axis<0, -1>, keep) +
-           tanh(logsumexp(x, axis<-1>, keep));
+    return x - mean(x, axis<0>, keepdims) * max(x, axis<0, -1>, keepdims) +
+           tanh(logsumexp(x, axis<-1>, keepdims));
   }
 };
 struct modulate {
@@ -56,7 +56,7 @@ struct one_number {
     TESSERA_PARAMETERS(scale, column)
   };
   static constexpr auto forward(auto const& p, auto x) {
-    return sum(x * p.scale, axis<-1>, keep) * p.column;
+    return sum(x * p.scale, axis<-1>, keepdims) * p.column;
   }
 };
 struct every_function {
@@ -131,7 +131,8 @@ namespace {
 struct shifted {
   template <class Storage> struct parameters {};
   static constexpr auto forward(auto const&, auto x) {
-    return slice(x, all, all, range<0, 3>) * slice(x, all, all, range<1, 4>);
+    return slice(x, whole_axis, whole_axis, range<0, 3>) *
+           slice(x, whole_axis, whole_axis, range<1, 4>);
   }
 };
 /// Rows that two operands share.
@@ -157,7 +158,7 @@ template <class Model, class Backend> [[nodiscard]] auto slopes_on() {
   test::fill(d->dy, 3);
   d->backward(*p, *x, view_of<X>(*dx), d->gradient, plain_context{});
   auto all = std::vector<float>(dx->values, dx->values + dx->size());
-  for_each_parameter([&](name const&, auto& w) { all.insert(all.end(), w.begin(), w.end()); },
+  for_each_parameter([&](path_name const&, auto& w) { all.insert(all.end(), w.begin(), w.end()); },
                      d->gradient);
   return all;
 }

@@ -29,7 +29,7 @@ TEST_CASE("parameters: other floating-point types are converted") {
   add_parameters(writer, a, "model.");
   load_parameters(safetensors::parse(writer.bytes()), b, "model.");
   for_each_parameter(
-      [](name const&, auto const& x, auto const& y) {
+      [](path_name const&, auto const& x, auto const& y) {
         for (auto i = std::size_t{0}; i < x.size(); ++i)
           CHECK(static_cast<float>(x.data()[i]) == y.data()[i]);
       },
@@ -90,7 +90,7 @@ TEST_CASE("parameters: a model of doubles takes files of every floating-point ty
   auto wide = parameters_of<model, owned<double>>{};
   load_parameters(safetensors::parse(writer.bytes()), wide);
   for_each_parameter(
-      [](name const&, auto const& x, auto const& y) {
+      [](path_name const&, auto const& x, auto const& y) {
         for (auto i = std::size_t{0}; i < x.size(); ++i)
           CHECK(static_cast<double>(x.data()[i]) == y.data()[i]);
       },
@@ -109,7 +109,7 @@ TEST_CASE("parameters: views of a mapped file are what is loaded, and outlive th
   auto const file = std::move(first);
   std::filesystem::remove(folder / "m.safetensors");
   for_each_parameter(
-      [&](name const& path, auto const& w, auto const& v) {
+      [&](path_name const& path, auto const& w, auto const& v) {
         INFO(path.c_str());
         CHECK(test::same_bits(w, v));
         auto const* const at = reinterpret_cast<std::byte const*>(v.data());
@@ -132,7 +132,7 @@ TEST_CASE("parameters: what cannot be mapped is named, and no view is set") {
     auto const mapped = mapped_file(folder / file);
     CHECK_THROWS_WITH(map_parameters(mapped, seen),
                       Catch::Contains(std::string{file} + ": ") && Catch::Contains(words));
-    for_each_parameter([](name const&, auto const& v) { CHECK_FALSE(v.has_memory()); }, seen);
+    for_each_parameter([](path_name const&, auto const& v) { CHECK_FALSE(v.has_memory()); }, seen);
   };
   save_parameters(folder / "double", parameters_of<model, owned<double>>{});
   refused("double", "\"0.weight_ih_l0\": expected dtype F32, got F64; what is mapped is not");

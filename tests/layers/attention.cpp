@@ -130,7 +130,7 @@ template <class B, attention_options O, std::size_t M, class Names> auto numbers
                         : v == de->values ? 29 * 3 * M
                                           : W::shape_type::capacity));
   for_each_parameter(
-      [&](name const&, auto& g) { numbers.insert(numbers.end(), g.begin(), g.end()); },
+      [&](path_name const&, auto& g) { numbers.insert(numbers.end(), g.begin(), g.end()); },
       pass->gradient);
   for (auto lane = std::size_t{0}; lane < 3; ++lane) {
     auto sum = 0.0;
@@ -292,7 +292,7 @@ TEST_CASE("attention: an encoder and its decoder agree with torch, and the weigh
   CHECK(test::distance(dx, g["translate.dx"]) < 1e-5);
   CHECK(test::distance(de, g["translate.dsource"]) < 1e-5);
   for_each_parameter(
-      [&](name const& path, auto const& slope) {
+      [&](path_name const& path, auto const& slope) {
         INFO(path.c_str());
         CHECK(test::distance(slope, g[std::string("translate.d") + path.c_str()]) < 1e-5);
       },

@@ -31,7 +31,7 @@ template <class Model, class X> struct started {
 template <class P> auto names_of(P const& p) -> std::string {
   auto names = std::string{};
   for_each_parameter(
-      [&](name const& path, auto const&) { names += std::string{path.c_str()} + " "; }, p);
+      [&](path_name const& path, auto const&) { names += std::string{path.c_str()} + " "; }, p);
   return names;
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("batch_norm: vectors have the bits of the reference") {
       t->step(x->sized(5), target->sized(5), mse{}, adam{.rate = 0.1});
     }
     auto numbers = std::vector<float>{};
-    auto const append = [&](name const&, auto const& w) {
+    auto const append = [&](path_name const&, auto const& w) {
       numbers.insert(numbers.end(), w.data(), w.data() + w.size());
     };
     for_each_parameter(append, t->parameters);
@@ -125,7 +125,7 @@ TEMPLATE_TEST_CASE("batch_norm: gradient check, by the batch and by running stat
   using model = sequential<linear<3, 3>, TestType>;
   auto s = started<model, X>{};
   test::fill_parameters(s.parameters, 2, 0.9);
-  for_each_parameter([](name const&, auto& w) { w += 0.75; }, s.statistics);
+  for_each_parameter([](path_name const&, auto& w) { w += 0.75; }, s.statistics);
   auto x = X{};
   test::fill(x, 3, 1.5);
   for (auto const n : {6, 5}) {
@@ -196,7 +196,7 @@ TEST_CASE("batch_norm: statistics have torch's names, and a step is by the runni
   auto s = started<model, X>{};
   CHECK(names_of(s.statistics) == "1.running_mean 1.running_var 1.num_batches_tracked ");
   test::fill_parameters(s.parameters, 1);
-  for_each_parameter([](name const&, auto& w) { w += 0.75F; }, s.statistics);
+  for_each_parameter([](path_name const&, auto& w) { w += 0.75F; }, s.statistics);
   auto x = X{};
   test::fill(x, 2);
   auto const whole = std::make_unique<inference<model, X>>();
@@ -228,7 +228,7 @@ template <class Layer, class X> void agrees(test::golden const& g, std::string c
     one.backward(p, statistics, *x, view_of<X>(*dx), one.gradient, plain_context{});
     CHECK(test::distance(*dx, g[at + "dx"]) <= 1e-5);
     for_each_parameter(
-        [&](name const& path, auto const& slope) {
+        [&](path_name const& path, auto const& slope) {
           INFO(path.c_str());
           CHECK(test::distance(slope, g[at + "d" + path.c_str()]) <= 1e-5);
         },
@@ -248,7 +248,7 @@ template <class Layer, class X> void agrees(test::golden const& g, std::string c
       absorb_observed<model>(s.statistics, learning->observed);
     }
     for_each_parameter(
-        [&](name const& path, auto const& value) {
+        [&](path_name const& path, auto const& value) {
           INFO(path.c_str());
           CHECK(test::distance(value, g[at + path.c_str()]) <= 1e-6);
         },

@@ -55,9 +55,9 @@ TEST_CASE("condition_bias: vectors have the bits of the reference") {
     pass->backward(*p, *x, context);
     auto all_numbers = std::vector<float>(y.begin(), y.end());
     all_numbers.insert(all_numbers.end(), dc.begin(), dc.end());
-    for_each_parameter(
-        [&](name const&, auto& w) { all_numbers.insert(all_numbers.end(), w.begin(), w.end()); },
-        pass->gradient);
+    for_each_parameter([&](path_name const&,
+                           auto& w) { all_numbers.insert(all_numbers.end(), w.begin(), w.end()); },
+                       pass->gradient);
     return all_numbers;
   };
   CHECK(run(simd{}) == run(reference{}));

@@ -15,7 +15,7 @@ static_assert(streams<gru<3, 8>> && not streams<both> && stateful<gru<3, 8>>);
 static_assert(not accepts<gru<3, 8>, shape<9, 2, 4>>);
 static_assert(
     layer_for<recurrent_layer<gru_cell, 3, 8, gru_options{}>, tensor<float, shape<9, 2, 3>>>);
-static_assert(memory_of<gru<5, 64>, tensor<float, shape<1, 5>>, mode::streaming>.state ==
+static_assert(memory_of<gru<5, 64>, tensor<float, shape<1, 5>>, call_mode::streaming>.state ==
               64 * sizeof(float));
 
 // -- values by hand -------------------------------------------------------------------------------

@@ -16,12 +16,12 @@ TEST_CASE("identity: alone it copies, between layers it does nothing") {
 }
 TEST_CASE("skip: what a layer gives, and its input behind it") {
   using X = tensor<double, shape<2, 3>>;
-  using model = skip<linear<3, 1>>;
+  using model = skip_connection<linear<3, 1>>;
   static_assert(std::same_as<output_shape<model, shape<2, 3>>, shape<2, 4>>);
   auto p = parameters_of<model, owned<double>>{};
   get<0>(p).weight = {{1, 10, 100}};
   auto const run = std::make_unique<inference<model, X>>();
   CHECK(test::distance((*run)(p, X{{1, 2, 3, 4, 5, 6}}), {321, 1, 2, 3, 654, 4, 5, 6}) == 0);
-  test::passes_gradient_check<sequential<skip<sequential<linear<3, 2>, tanh_layer>>, linear<5, 1>>,
-                              X>();
+  test::passes_gradient_check<
+      sequential<skip_connection<sequential<linear<3, 2>, tanh_layer>>, linear<5, 1>>, X>();
 }

@@ -20,7 +20,7 @@ static_assert(std::same_as<output_shape<lstm<3, 8, lstm_options{.projection = 5}
                            shape<9, 5>>);
 static_assert(stateful<lstm<3, 8>> && streams<lstm<3, 8>> && not row_wise<lstm<3, 8>>);
 static_assert(
-    memory_of<sequential<lstm<5, 64>, linear<64, 1>>, tensor<float, shape<5>>, mode::streaming>.total <
+    memory_of<sequential<lstm<5, 64>, linear<64, 1>>, tensor<float, shape<5>>, call_mode::streaming>.total <
     80 * 1024);
 static_assert(parameter_count<lstm<3, 8, lstm_options{.layers = 2, .bidirectional = true}>> ==
               2 * 32 * (3 + 8 + 2) + 2 * 32 * (16 + 8 + 2));
@@ -84,7 +84,7 @@ TEST_CASE("lstm: both directions of a mirrored sequence change places") {
   using X = tensor<float, shape<5, 2, 3>>;
   auto p = parameters_of<one, owned<float>>{};
   for_each_parameter(
-      [&](name const&, auto& w) {
+      [&](path_name const&, auto& w) {
         w = {};
         test::fill(w, 7, 0.5);
       },

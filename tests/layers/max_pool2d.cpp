@@ -12,7 +12,8 @@ static_assert(std::same_as<output_shape<overlapping, shape<6, 5, 4>>, shape<3, 3
 static_assert(accepts<overlapping, shape<2, 1, 1, 4>> && not accepts<max_pool2d<2>, shape<1, 4>>);
 static_assert(not accepts<max_pool2d<3>, shape<1, 2, 5, 4>>);
 static_assert(parameter_count<max_pool2d<2>> == 0 && std::is_empty_v<max_pool2d<2>>);
-static_assert(memory_of<max_pool2d<2>, tensor<float, shape<1, 4, 4, 3>>, mode::training>.kept == 0);
+static_assert(
+    memory_of<max_pool2d<2>, tensor<float, shape<1, 4, 4, 3>>, call_mode::training>.kept == 0);
 
 // -- values by hand -------------------------------------------------------------------------------
 TEST_CASE("max_pool2d: the largest of each square, whose slope goes to the first of equal ones") {

@@ -41,8 +41,8 @@ TEST_CASE("recurrent: names are torch's, by level and direction") {
   using model = gru<3, 4, gru_options{.layers = 2, .dropout = 0.1, .bidirectional = true}>;
   auto names = std::string{};
   auto const p = std::make_unique<parameters_of<model, owned<float>>>();
-  for_each_parameter([&](name const& path, auto const&) { names += path.c_str(), names += ' '; },
-                     *p);
+  for_each_parameter(
+      [&](path_name const& path, auto const&) { names += path.c_str(), names += ' '; }, *p);
   CHECK(names ==
         "weight_ih_l0 weight_hh_l0 bias_ih_l0 bias_hh_l0 weight_ih_l0_reverse "
         "weight_hh_l0_reverse bias_ih_l0_reverse bias_hh_l0_reverse weight_ih_l1 weight_hh_l1 "
@@ -66,7 +66,7 @@ TEST_CASE("recurrent: a call that is restarted carries no state") {
   test::fill(x, 2);
   auto const carried = std::make_unique<inference<inner, X>>();
   auto const fresh = std::make_unique<inference<restarted<inner>, X>>();
-  static_assert(memory_of<restarted<inner>, X, mode::inference>.state == 0);
+  static_assert(memory_of<restarted<inner>, X, call_mode::inference>.state == 0);
   (*carried)(*p, x);
   auto const first_answer = carried->y;
   CHECK(test::same_bits(first_answer, (*fresh)(*q, x)));

@@ -18,9 +18,9 @@ using cached =
 static_assert(streams<cached> && stateful<cached>);
 static_assert(not streams<layer<16, options{.causal = true}>>, "without a cache there is no step");
 static_assert(parameter_count<cached> == 16 * (16 + 8 + 8 + 16) + 16 + 8 + 8 + 16);
-static_assert(memory_of<cached, tensor<float, shape<3, 16>>, mode::streaming>.state ==
+static_assert(memory_of<cached, tensor<float, shape<3, 16>>, call_mode::streaming>.state ==
               2 * 20 * 3 * 8 * sizeof(float) + storage_alignment);
-static_assert(memory_of<cached, tensor<float, shape<9, 3, 16>>, mode::training>.state == 0);
+static_assert(memory_of<cached, tensor<float, shape<9, 3, 16>>, call_mode::training>.state == 0);
 
 /// The attention of a forecasting model: no output projection, and the names of its own.
 struct plain_names {
@@ -135,7 +135,7 @@ TEST_CASE("self_attention: without an output projection, by names of its own, as
   auto paths = std::string{};
   auto const p = std::make_unique<parameters_of<as_layer<forecast<4>>, owned<float>>>();
   for_each_parameter(
-      [&](name const& path, auto const&) { paths += path.c_str() + std::string(" "); }, *p);
+      [&](path_name const& path, auto const&) { paths += path.c_str() + std::string(" "); }, *p);
   CHECK(paths.find("attention.query.weight attention.query.bias attention.key.weight") !=
         std::string::npos);
   CHECK(paths.find("out") == std::string::npos);

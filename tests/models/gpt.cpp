@@ -44,8 +44,8 @@ TEST_CASE("gpt: recompute gives the same bits with a small tape") {
   using plain = gpt<gpt_options{.vocabulary = 20, .width = 16, .blocks = 6, .heads = 2}>;
   using again =
       gpt<gpt_options{.vocabulary = 20, .width = 16, .blocks = 6, .heads = 2, .recompute = true}>;
-  static_assert(2 * memory_of<again, X, mode::training>.kept <
-                memory_of<plain, X, mode::training>.kept);
+  static_assert(2 * memory_of<again, X, call_mode::training>.kept <
+                memory_of<plain, X, call_mode::training>.kept);
   auto const run = []<class Model>(std::type_identity<Model>) {
     auto const p = std::make_unique<parameters_of<Model, owned<float>>>();
     auto const pass = std::make_unique<differentiation<Model, X>>();
@@ -59,7 +59,7 @@ TEST_CASE("gpt: recompute gives the same bits with a small tape") {
     pass->backward(*p, x);
     auto numbers = std::vector<float>{};
     for_each_parameter(
-        [&](name const&, auto& w) { numbers.insert(numbers.end(), w.begin(), w.end()); },
+        [&](path_name const&, auto& w) { numbers.insert(numbers.end(), w.begin(), w.end()); },
         pass->gradient);
     return numbers;
   };

@@ -68,7 +68,7 @@ void agrees(test::golden const& g, std::string const& prefix) {
   CHECK(test::distance(*dx, g[prefix + "dx"]) <= 1e-5);
   auto numbers = std::size_t{0};
   for_each_parameter(
-      [&](name const& path, auto const& slope) {
+      [&](path_name const& path, auto const& slope) {
         INFO(path.c_str());
         CHECK(test::distance(slope, g[prefix + "d" + path.c_str()]) <= 1e-5);
         numbers += shape_of<decltype(slope)>::capacity;

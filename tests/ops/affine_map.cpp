@@ -13,8 +13,8 @@ template <class T, std::size_t In, std::size_t Out> void against_reference(bool 
   test::fill(*weight, 1);
   test::fill(bias, 2);
   test::fill(x, 3);
-  using fast = kernel<detail::affine_map_fn, simd>;
-  using slow = kernel<detail::affine_map_fn, reference>;
+  using fast = kernel_for<detail::affine_map_fn, simd>;
+  using slow = kernel_for<detail::affine_map_fn, reference>;
   auto const packed = std::make_unique<typename fast::template packed<T, 20, In, Out>>();
   fast::prepare(*weight, *packed);
   auto none = nothing{};

@@ -7,8 +7,8 @@ using namespace tessera;
 
 TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "", float, double) {
   using T = TestType;
-  using fast = kernel<detail::attention_fn, simd>;
-  using slow = kernel<detail::attention_fn, reference>;
+  using fast = kernel_for<detail::attention_fn, simd>;
+  using slow = kernel_for<detail::attention_fn, reference>;
   auto const a = std::make_unique<typename fast::template workspace<T, 150, 20>>();
   auto const b = std::make_unique<typename slow::template workspace<T, 150, 20>>();
   auto r = torch_generator(1);
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
   }
 }
 TEST_CASE("attention: one query at a time gives the bits of all") {
-  using run = kernel<detail::attention_fn, simd>;
+  using run = kernel_for<detail::attention_fn, simd>;
   auto const work = std::make_unique<run::workspace<float, 70, 12>>();
   auto memory = std::vector<float>(70 * 36);
   test::fill(memory.data(), memory.size(), 1);

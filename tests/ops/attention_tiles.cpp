@@ -10,7 +10,7 @@ TEMPLATE_TEST_CASE("attention: on cuda up to rounding, for random heads", "", fl
   using T = TestType;
   auto r = torch_generator(4);
   auto const work = std::make_unique<
-      typename kernel<detail::attention_fn, reference>::template workspace<T, 150, 150>>();
+      typename kernel_for<detail::attention_fn, reference>::template workspace<T, 150, 150>>();
   auto worst = 0.0;
   for (auto round = 0; round < 24; ++round) {
     auto const causal = round % 2 == 0;
@@ -54,12 +54,15 @@ TEMPLATE_TEST_CASE("attention: on cuda up to rounding, for random heads", "", fl
     auto const run = [&]<class Backend>(Backend) {
       auto result = results{q, std::vector<T>(queries * lanes * heads),       q, k,
                             v, std::vector<T>(queries * lanes * heads * keys)};
-      attention.forward<Backend>(all_heads, result.y.data(), result.sums.data(), *work);
-      attention.backward<Backend, T>(all_heads,
-                                     {result.y.data(), dy.data(), result.sums.data(),
-                                      result.dq.data(), result.dk.data(), result.dv.data()},
-                                     *work);
-      attention.weights<Backend, T>(all_heads, result.sums.data(), result.weights.data());
+      scaled_dot_product_attention.forward<Backend>(all_heads, result.y.data(), result.sums.data(),
+                                                    *work);
+      scaled_dot_product_attention.backward<Backend, T>(
+          all_heads,
+          {result.y.data(), dy.data(), result.sums.data(), result.dq.data(), result.dk.data(),
+           result.dv.data()},
+          *work);
+      scaled_dot_product_attention.weights<Backend, T>(all_heads, result.sums.data(),
+                                                       result.weights.data());
       return result;
     };
     auto const a = run(cuda{});

@@ -78,9 +78,9 @@ TEMPLATE_TEST_CASE("batch_norm: the bits of the reference, and the device's numb
     auto const by = [&](auto which) {
       return run(which, g, numbers, round % 3 != 0, learns, round % 5 != 0);
     };
-    auto const slow = by(kernel<detail::batch_norm_fn, reference>{});
-    CHECK(by(kernel<detail::batch_norm_fn, simd>{}) == slow);
-    auto const device = by(kernel<detail::batch_norm_fn, cuda>{});
+    auto const slow = by(kernel_for<detail::batch_norm_fn, reference>{});
+    CHECK(by(kernel_for<detail::batch_norm_fn, simd>{}) == slow);
+    auto const device = by(kernel_for<detail::batch_norm_fn, cuda>{});
     // A group of one row has scale 316: its rounding with it.
     for (auto i = std::size_t{0}; i < slow.size(); ++i)
       CHECK(device[i] == Approx(slow[i]).epsilon(1e-4).margin(1e-3));

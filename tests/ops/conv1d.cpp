@@ -8,8 +8,8 @@ using namespace tessera;
 
 TEMPLATE_TEST_CASE("conv1d: the bits of the reference, for random geometries", "", float, double) {
   using T = TestType;
-  using fast = kernel<detail::conv1d_fn, simd>;
-  using slow = kernel<detail::conv1d_fn, reference>;
+  using fast = kernel_for<detail::conv1d_fn, simd>;
+  using slow = kernel_for<detail::conv1d_fn, reference>;
   auto const packed = std::make_unique<fast::packed<T, 40 * 40>>();
   auto none = nothing{};
   auto r = torch_generator(1);
@@ -79,7 +79,7 @@ TEST_CASE("conv1d: what it remembers is the end of what it saw, on every backend
     auto const* const x = whole_time.data() + past.size();
     auto const after = [&]<class Backend>(Backend) {
       auto to = past;
-      kernel<detail::conv1d_fn, Backend>::remember(g, x, to.data());
+      kernel_for<detail::conv1d_fn, Backend>::remember(g, x, to.data());
       return to;
     };
     CHECK(after(reference{}) == want);

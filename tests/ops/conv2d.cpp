@@ -64,7 +64,7 @@ template <class T> auto random_convolution(torch_generator& r, bool has_bias) ->
           numbers(g.out * g.group_in() * g.kernel.area()), numbers(has_bias ? g.out : 0)};
 }
 template <class Backend, class T> auto run(convolution<T> const& c, T* packed) -> results<T> {
-  using kernel_type = kernel<detail::conv2d_fn, Backend>;
+  using kernel_type = kernel_for<detail::conv2d_fn, Backend>;
   auto result = results<T>{c.dy, c.x, c.weight, c.bias};
   auto const has_bias = not c.bias.empty();
   kernel_type::forward(c.g, c.x.data(), c.weight.data(), has_bias ? c.bias.data() : nullptr,
@@ -79,7 +79,8 @@ template <class Backend, class T> auto run(convolution<T> const& c, T* packed) -
 
 TEMPLATE_TEST_CASE("conv2d: the bits of the reference, for random geometries", "", float, double) {
   using T = TestType;
-  auto const packed = std::make_unique<kernel<detail::conv2d_fn, simd>::packed<T, 40 * 40 * 16>>();
+  auto const packed =
+      std::make_unique<kernel_for<detail::conv2d_fn, simd>::packed<T, 40 * 40 * 16>>();
   auto r = torch_generator(1);
   for (auto round = 0; round < 60; ++round) {
     auto const c = random_convolution<T>(r, round % 3 != 0);

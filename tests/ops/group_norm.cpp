@@ -8,8 +8,8 @@ using namespace tessera;
 TEMPLATE_TEST_CASE("group_norm: the bits of the reference, for random geometries", "", float,
                    double) {
   using T = TestType;
-  using fast = kernel<detail::group_norm_fn, simd>;
-  using slow = kernel<detail::group_norm_fn, reference>;
+  using fast = kernel_for<detail::group_norm_fn, simd>;
+  using slow = kernel_for<detail::group_norm_fn, reference>;
   auto r = torch_generator(1);
   auto const up_to = [&](std::uint32_t n) { return std::size_t{1} + r.randint(n); };
   for (auto round = 0; round < 40; ++round) {

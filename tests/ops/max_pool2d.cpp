@@ -33,8 +33,8 @@ TEMPLATE_TEST_CASE("max_pool2d: the bits of the reference on simd and on the dev
       y.insert(y.end(), dx.begin(), dx.end());
       return y;
     };
-    auto const slow = by(kernel<detail::max_pool2d_fn, reference>{});
-    CHECK(by(kernel<detail::max_pool2d_fn, simd>{}) == slow);
-    CHECK(by(kernel<detail::max_pool2d_fn, cuda>{}) == slow);
+    auto const slow = by(kernel_for<detail::max_pool2d_fn, reference>{});
+    CHECK(by(kernel_for<detail::max_pool2d_fn, simd>{}) == slow);
+    CHECK(by(kernel_for<detail::max_pool2d_fn, cuda>{}) == slow);
   }
 }

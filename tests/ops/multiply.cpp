@@ -24,19 +24,19 @@ TEMPLATE_TEST_CASE("multiply: the bits of three loops, and nothing beyond C", ""
     auto bias = std::vector<T>(columns);
     for (auto* v : {&a, &b, &c, &bias})
       for (auto& x : *v) x = static_cast<T>(r.rand<double>() - 0.5);
-    auto const from = static_cast<tile::start>(r.randint(4));
+    auto const from = static_cast<tiles::start>(r.randint(4));
     auto want = c;
     for (auto i = std::size_t{0}; i < rows; ++i)
       for (auto j = std::size_t{0}; j < columns; ++j) {
-        auto sum = from == tile::start::c      ? c[i * c_row + j]
-                   : from == tile::start::bias ? bias[j]
-                                               : T{0};
+        auto sum = from == tiles::start::c      ? c[i * c_row + j]
+                   : from == tiles::start::bias ? bias[j]
+                                                : T{0};
         for (auto k = std::size_t{0}; k < depth; ++k)
           sum = lane::fma(a[i * a_row + k * a_depth], b[k * b_depth + j], sum);
-        want[i * c_row + j] = from == tile::start::c_last ? c[i * c_row + j] + sum : sum;
+        want[i * c_row + j] = from == tiles::start::c_last ? c[i * c_row + j] + sum : sum;
       }
-    tile::multiply<T>({rows, columns, depth, a.data(), a_row, a_depth, b.data(), b_depth, c.data(),
-                       c_row, from, bias.data()});
+    tiles::multiply<T>({rows, columns, depth, a.data(), a_row, a_depth, b.data(), b_depth, c.data(),
+                        c_row, from, bias.data()});
     INFO(rows << " x " << columns << ", depth " << depth);
     CHECK(std::memcmp(c.data(), want.data(), c.size() * sizeof(T)) == 0);
   }

@@ -10,7 +10,8 @@ struct zeros {
 };
 }  // namespace
 namespace tessera {
-template <> struct kernel<operation::affine_map, zeros> : kernel<operation::affine_map, reference> {
+template <>
+struct kernel_for<operation::affine_map, zeros> : kernel_for<operation::affine_map, reference> {
   static constexpr void run(auto, auto const&, auto const*, auto y, auto&) {
     for (auto& v : y) v = 0;
   }

@@ -19,8 +19,8 @@ void against_reference() {
   test::fill(x, 100);
   test::fill(h, 101);
   test::fill(c, 102);
-  using fast = kernel<operation::recurrent_step<Cell>, simd>;
-  using slow = kernel<operation::recurrent_step<Cell>, reference>;
+  using fast = kernel_for<operation::recurrent_step<Cell>, simd>;
+  using slow = kernel_for<operation::recurrent_step<Cell>, reference>;
   auto const packed =
       std::make_unique<typename fast::template packed<T, 13, In, Hidden, Recurrent>>();
   auto none = nothing{};
@@ -67,9 +67,9 @@ void against_reference() {
       else
         return v;
     };
-    kernel<operation::recurrent_step_backward<Cell>, simd>::run(
+    kernel_for<operation::recurrent_step_backward<Cell>, simd>::run(
         gates.sized(n), given(beside.sized(n)), as_const(c.sized(n)), d, d, dc.sized(n));
-    kernel<operation::recurrent_step_backward<Cell>, reference>::run(
+    kernel_for<operation::recurrent_step_backward<Cell>, reference>::run(
         gates_want.sized(n), given(beside_want.sized(n)), as_const(c.sized(n)), d, d,
         dc_want.sized(n));
     CHECK(std::memcmp(gates.values, gates_want.values, sizeof gates.values) == 0);

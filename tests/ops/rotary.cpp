@@ -16,10 +16,10 @@ TEMPLATE_TEST_CASE("rotary: vectors have the bits of the reference; turned back 
   test::fill(x.data(), x.size(), 2);
   auto const start = x;
   auto y = x;
-  kernel<detail::rotary_fn, simd>::run<28>(g, frequency.data(), x.data(), false);
-  kernel<detail::rotary_fn, reference>::run<28>(g, frequency.data(), y.data(), false);
+  kernel_for<detail::rotary_fn, simd>::run<28>(g, frequency.data(), x.data(), false);
+  kernel_for<detail::rotary_fn, reference>::run<28>(g, frequency.data(), y.data(), false);
   CHECK(test::same_bits(x, y));
   CHECK(x != start);
-  kernel<detail::rotary_fn, simd>::run<28>(g, frequency.data(), x.data(), true);
+  kernel_for<detail::rotary_fn, simd>::run<28>(g, frequency.data(), x.data(), true);
   for (auto i = std::size_t{0}; i < x.size(); ++i) CHECK(std::abs(x[i] - start[i]) < 1e-6);
 }

@@ -16,14 +16,14 @@ TEST_CASE("clip_norm: agrees with torch") {
   auto d = three<owned<double>>{};
   auto i = std::size_t{0};
   for_each_parameter(
-      [&](name const&, auto& w) {
+      [&](path_name const&, auto& w) {
         for (auto& v : w) v = g["clip.before"][i++];
       },
       d);
   CHECK(clip_norm(d, 1.0) == Approx(g["clip.norm"][0]).epsilon(1e-14));
   i = 0;
   for_each_parameter(
-      [&](name const&, auto& w) {
+      [&](path_name const&, auto& w) {
         for (auto const v : w) CHECK(v == Approx(g["clip.after"][i++]).epsilon(1e-14));
       },
       d);

@@ -22,7 +22,7 @@ template <class Q> struct history {
 template <class M> [[nodiscard]] auto paths() -> std::string {
   auto m = std::make_unique<M>();
   auto result = std::string{};
-  for_each_moment(*m, [&](name const& path, auto& part) {
+  for_each_moment(*m, [&](path_name const& path, auto& part) {
     result += path.c_str();
     result += std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>> ? " " : "* ";
   });
@@ -40,12 +40,12 @@ TEST_CASE("moments: every member by its name, structs of parameters as one") {
 }
 TEST_CASE("moments: visited as they are, const or not") {
   auto const m = std::make_unique<average_and_steps<P>>();
-  for_each_moment(*m, [](name const&, auto& part) {
+  for_each_moment(*m, [](path_name const&, auto& part) {
     if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>>) part = 7;
   });
   CHECK(m->steps == 7);
   auto found = std::uint64_t{0};
-  for_each_moment(std::as_const(*m), [&](name const&, auto const& part) {
+  for_each_moment(std::as_const(*m), [&](path_name const&, auto const& part) {
     if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>>) found += part;
   });
   CHECK(found == 7);

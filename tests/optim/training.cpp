@@ -12,9 +12,10 @@ using target_type = tensor<float, shape<6, 4, 2>>;
 // -- contract -------------------------------------------------------------------------------------
 using trained = training<model, X, adam>;
 static_assert(std::is_trivially_copyable_v<trained>);
-static_assert(sizeof(trained::pass_type) == memory_of<model, X, mode::training>.object);
-static_assert(memory_of<model, X, mode::training, adam>.moments == sizeof(trained::moments_type));
-static_assert(sizeof(trained) == aligned(memory_of<model, X, mode::training, adam>.total));
+static_assert(sizeof(trained::pass_type) == memory_of<model, X, call_mode::training>.object);
+static_assert(memory_of<model, X, call_mode::training, adam>.moments ==
+              sizeof(trained::moments_type));
+static_assert(sizeof(trained) == aligned(memory_of<model, X, call_mode::training, adam>.total));
 
 TEST_CASE("training: a step allocates nothing, and learns") {
   auto const t = std::make_unique<trained>();
@@ -67,7 +68,7 @@ TEST_CASE("training: chunks add up to the gradient of the whole batch") {
   auto const want = one->differentiate(0, as_const(x), as_const(y), mse{}, 48, plain_context{});
   CHECK(loss == Approx(want).epsilon(1e-14));
   for_each_parameter(
-      [](name const&, auto const& a, auto const& b) {
+      [](path_name const&, auto const& a, auto const& b) {
         for (auto i = std::size_t{0}; i < a.size(); ++i)
           CHECK(a.values[i] == Approx(b.values[i]).margin(1e-14));
       },
@@ -78,9 +79,10 @@ TEST_CASE("training: chunks add up to the gradient of the whole batch") {
 template <class Model, class X, class... Inputs> void fuses(auto const& x, auto context) {
   using plain = training<Model, X, gradient_descent, 1, Inputs...>;
   using fused = training<Model, X, fused_gradient_descent, 1, Inputs...>;
-  constexpr auto memory = memory_of<Model, X, mode::training, fused_gradient_descent, Inputs...>;
+  constexpr auto memory =
+      memory_of<Model, X, call_mode::training, fused_gradient_descent, Inputs...>;
   static_assert(memory.gradient == 0 && aligned(memory.total) == sizeof(fused));
-  static_assert(memory_of<Model, X, mode::training, gradient_descent, Inputs...>.total -
+  static_assert(memory_of<Model, X, call_mode::training, gradient_descent, Inputs...>.total -
                     memory.total ==
                 sizeof(typename plain::parameters_type));
   auto const a = std::make_unique<plain>();
@@ -95,7 +97,7 @@ template <class Model, class X, class... Inputs> void fuses(auto const& x, auto 
     CHECK(b->step(x, target, mse{}, fused_gradient_descent{.rate = 0.5}, context) ==
           Approx(a->step(x, target, mse{}, gradient_descent{.rate = 0.5}, context)).epsilon(1e-12));
   for_each_parameter(
-      [](name const& path, auto const& one, auto const& two) {
+      [](path_name const& path, auto const& one, auto const& two) {
         INFO(path.c_str());
         for (auto i = std::size_t{0}; i < one.size(); ++i)
           CHECK(two.values[i] == Approx(one.values[i]).margin(1e-12));

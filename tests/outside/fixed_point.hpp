@@ -32,8 +32,8 @@ struct fixed_point {
 };
 
 template <>
-struct tessera::kernel<tessera::operation::affine_map, fixed_point>
-    : tessera::kernel<tessera::operation::affine_map, tessera::reference> {
+struct tessera::kernel_for<tessera::operation::affine_map, fixed_point>
+    : tessera::kernel_for<tessera::operation::affine_map, tessera::reference> {
   static void run(auto x, auto const& weight, auto const* bias, auto y, auto&) {
     constexpr auto in = tessera::last_of<tessera::shape_of<decltype(x)>>;
     constexpr auto out = tessera::last_of<tessera::shape_of<decltype(y)>>;
@@ -46,8 +46,8 @@ struct tessera::kernel<tessera::operation::affine_map, fixed_point>
 };
 
 template <>
-struct tessera::kernel<tessera::operation::conv2d, fixed_point>
-    : tessera::kernel<tessera::operation::conv2d, tessera::reference> {
+struct tessera::kernel_for<tessera::operation::conv2d, fixed_point>
+    : tessera::kernel_for<tessera::operation::conv2d, tessera::reference> {
   static void forward(tessera::operation::conv2d_geometry const& g, float const* x,
                       float const* weight, float const* bias, float* y, float*) {
     for (auto p = std::size_t{0}; p < g.batch * g.output.area(); ++p) {
@@ -77,8 +77,9 @@ struct tessera::kernel<tessera::operation::conv2d, fixed_point>
 };
 
 template <>
-struct tessera::kernel<tessera::operation::recurrent_step<tessera::lstm_cell>, fixed_point>
-    : tessera::kernel<tessera::operation::recurrent_step<tessera::lstm_cell>, tessera::reference> {
+struct tessera::kernel_for<tessera::operation::recurrent_step<tessera::lstm_cell>, fixed_point>
+    : tessera::kernel_for<tessera::operation::recurrent_step<tessera::lstm_cell>,
+                          tessera::reference> {
   static void run(auto const& p, auto x, auto h, auto c_before, auto gates, auto c, auto y, auto&) {
     constexpr auto in = tessera::last_of<tessera::shape_of<decltype(x)>>;
     constexpr auto out = tessera::last_of<tessera::shape_of<decltype(h)>>;

@@ -23,7 +23,7 @@ template <class Model, class P> void fill(P& p, std::uint32_t seed) {
   auto generator = torch_generator(seed);
   Model::initialize(p, generator);
   for_each_parameter(
-      [&](name const& path, auto& w) {
+      [&](path_name const& path, auto& w) {
         if (path == "1.scale") generator.uniform(w, 1.0);
       },
       p);
@@ -63,7 +63,7 @@ void compare(char const* model, std::size_t multiply_adds, C const& condition) {
   pass->backward(*q, *x, given(d));
   auto slopes = std::size_t{0};
   for_each_parameter(
-      [&](name const&, auto const& w) {
+      [&](path_name const&, auto const& w) {
         auto any = false;
         for (auto i = std::size_t{0}; i < w.size(); ++i) any = any || w.values[i] != 0;
         slopes += any ? 1 : 0;
@@ -91,7 +91,7 @@ auto main() -> int {
 
   auto p = parameters_of<sequential<lstm<3, 4>, soft_clip<4>>, owned<double>>{};
   auto generator = torch_generator(3);
-  for_each_parameter([&](name const&, auto& w) { generator.uniform(w, 0.7); }, p);
+  for_each_parameter([&](path_name const&, auto& w) { generator.uniform(w, 0.7); }, p);
   auto x = tensor<double, shape<5, 2, 3>>{};
   generator.uniform(x, 1.0);
   using X = tensor<double, shape<5, 2, 3>>;

@@ -76,7 +76,7 @@ void starts_like_torch(torch_generator& r, test::golden const& g, std::string co
   auto p = parameters_of<Layer, owned<float>>{};
   Layer::initialize(p, r);
   for_each_parameter(
-      [&](name const& path, auto const& w) {
+      [&](path_name const& path, auto const& w) {
         auto const& want = g["init." + prefix + "." + path.c_str()];
         INFO(prefix << "." << path.c_str());
         REQUIRE(want.size() == w.size());

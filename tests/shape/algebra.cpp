@@ -38,23 +38,23 @@ static_assert(same<concatenated<0, shape<at_most(2), 3>, shape<4, 3>>, shape<at_
 template <std::size_t A, class... S>
 concept can_concatenate = requires { typename concatenated<A, S...>; };
 static_assert(not can_concatenate<1, shape<2, 3>, shape<3, 3>>);
-static_assert(same<split<shape<2, 8>, 1, 4>, shape<2, 2>>);
+static_assert(same<chunked<shape<2, 8>, 1, 4>, shape<2, 2>>);
 template <class S, std::size_t A, std::size_t N>
-concept can_split = requires { typename split<S, A, N>; };
+concept can_split = requires { typename chunked<S, A, N>; };
 static_assert(not can_split<shape<2, 8>, 1, 3> && not can_split<shape<2, 8>, 2, 1>);
 static_assert(reshapes_to<shape<2, 3>, shape<6>> && not reshapes_to<shape<2, 3>, shape<5>>);
 static_assert(reshapes_to<shape<at_most(4), 6>, shape<at_most(4), 2, 3>>);
 static_assert(not reshapes_to<shape<at_most(4), 6>, shape<at_most(24)>>);
 
 // -- product: NumPy's matmul ----------------------------------------------------------------------
-static_assert(same<product<shape<2, 3>, shape<3, 5>>, shape<2, 5>>);
-static_assert(same<product<shape<3>, shape<3, 5>>, shape<5>> &&
-              same<product<shape<3>, shape<3>>, shape<>>);
-static_assert(same<product<shape<7, 2, 3>, shape<3, 5>>, shape<7, 2, 5>>);
-static_assert(same<product<shape<4, 1, 2, 3>, shape<7, 3, 5>>, shape<4, 7, 2, 5>>);
-static_assert(same<product<shape<at_most(9), 3>, shape<3, 5>>, shape<at_most(9), 5>>);
+static_assert(same<product_shape<shape<2, 3>, shape<3, 5>>, shape<2, 5>>);
+static_assert(same<product_shape<shape<3>, shape<3, 5>>, shape<5>> &&
+              same<product_shape<shape<3>, shape<3>>, shape<>>);
+static_assert(same<product_shape<shape<7, 2, 3>, shape<3, 5>>, shape<7, 2, 5>>);
+static_assert(same<product_shape<shape<4, 1, 2, 3>, shape<7, 3, 5>>, shape<4, 7, 2, 5>>);
+static_assert(same<product_shape<shape<at_most(9), 3>, shape<3, 5>>, shape<at_most(9), 5>>);
 template <class A, class B>
-concept can_multiply = requires { typename product<A, B>; };
+concept can_multiply = requires { typename product_shape<A, B>; };
 static_assert(not can_multiply<shape<2, 3>, shape<2, 3>> && not can_multiply<shape<>, shape<3>>);
 
 TEST_CASE("algebra: every rule is a type") { CHECK(same<shape<2>, shape<2>>); }

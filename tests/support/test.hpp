@@ -28,7 +28,7 @@ template <class X> void fill(X& x, unsigned seed, double scale = 1) {
 /// Every parameter by `fill`, padding zero.
 template <class P> void fill_parameters(P& p, unsigned seed, double scale = 1) {
   for_each_parameter(
-      [&](name const&, auto& w) {
+      [&](path_name const&, auto& w) {
         w = {};
         fill(w, seed++, scale);
       },
@@ -59,14 +59,15 @@ template <class X, class Y> [[nodiscard]] auto same_bits(X const& x, Y const& y)
 template <class P> [[nodiscard]] auto same_parameters(P const& a, P const& b) -> bool {
   auto same = true;
   for_each_parameter(
-      [&](name const&, auto const& x, auto const& y) { same = same && same_bits(x, y); }, a, b);
+      [&](path_name const&, auto const& x, auto const& y) { same = same && same_bits(x, y); }, a,
+      b);
   return same;
 }
 
 /// Reference values into parameters: array "<prefix><path>" for each.
 template <class P> void load(P& p, golden const& g, std::string const& prefix = "") {
   for_each_parameter(
-      [&](name const& path, auto& w) {
+      [&](path_name const& path, auto& w) {
         auto const& values = g[prefix + path.c_str()];
         REQUIRE(values.size() == shape_of<decltype(w)>::capacity);
         for (auto i = std::size_t{0}; i < values.size(); ++i)
@@ -102,7 +103,7 @@ void agrees_with_torch(golden const& g, std::string const& prefix = "", double f
   pass->backward(*p, *x, view_of<X>(*dx), pass->gradient, plain_context{});
   CHECK(distance(*dx, g[prefix + "dx"]) <= backward);
   for_each_parameter(
-      [&](name const& path, auto const& slope) {
+      [&](path_name const& path, auto const& slope) {
         INFO("gradient of " << path.c_str());
         CHECK(distance(slope, g[prefix + "d" + path.c_str()]) <= backward);
       },
@@ -114,7 +115,7 @@ void agrees_with_torch(golden const& g, std::string const& prefix = "", double f
 template <class Model, class X, class Context>
 void passes_gradient_check_given(Context const& given, unsigned seed = 1, double scale = 0.7,
                                  auto... actual) {
-  using call = typename context_of<Context>::template call_type<mode::training>;
+  using call = typename context_of<Context>::template call_type<call_mode::training>;
   using layer = as_layer<Model>;
   auto const p = std::make_unique<parameters_of<layer, owned<double, backend_of<X>>>>();
   auto const x = std::make_unique<X>();
@@ -182,7 +183,7 @@ template <template <class> class OnBackend, class Model> void equals_reference(u
   b->backward(*q, *r, view_of<R>(*dr), b->gradient, plain_context{});
   CHECK(same_bits(*dx, *dr));
   for_each_parameter(
-      [&](name const& path, auto const& u, auto const& v) {
+      [&](path_name const& path, auto const& u, auto const& v) {
         INFO(path.c_str());
         CHECK(same_bits(u, v));
       },

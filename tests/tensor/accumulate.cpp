@@ -7,7 +7,7 @@
 using namespace tessera;
 
 TEST_CASE("accumulate: element i goes to lane i mod 64, lanes fold by halves") {
-  auto lanes = reduce::lanes<reduce::adds, float>{};
+  auto lanes = reductions::lanes<reductions::adds, float>{};
   float expected[64] = {};
   for (auto i = 0; i < 200; ++i) {
     auto const x = std::sin(static_cast<float>(i)) * std::exp(static_cast<float>(i % 17));
@@ -19,13 +19,13 @@ TEST_CASE("accumulate: element i goes to lane i mod 64, lanes fold by halves") {
   CHECK(lanes.total() == expected[0]);
 }
 TEST_CASE("accumulate: the neutral element keeps signs, NaN wins") {
-  auto zeros = reduce::lanes<reduce::adds, float>{};
+  auto zeros = reductions::lanes<reductions::adds, float>{};
   zeros.add(-0.0F);
   CHECK(std::signbit(zeros.total()));
-  auto most = reduce::lanes<reduce::takes_larger, double>{};
+  auto most = reductions::lanes<reductions::takes_larger, double>{};
   for (auto const x : {1.0, std::nan(""), 5.0, 2.0}) most.add(x);
   CHECK(std::isnan(most.total()));
-  auto least = reduce::lanes<reduce::takes_smaller, double>{};
+  auto least = reductions::lanes<reductions::takes_smaller, double>{};
   for (auto const x : {3.0, -1.0, 5.0}) least.add(x);
   CHECK(least.total() == -1);
 }

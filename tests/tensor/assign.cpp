@@ -61,7 +61,7 @@ TEST_CASE("assign: in place") {
   x /= 3;
   CHECK(x(0, 0) == 0);
   CHECK(x(1, 2) == 11);
-  slice(x, all, range<0, 2>) += 5;
+  slice(x, whole_axis, range<0, 2>) += 5;
   CHECK(x(0, 1) == 5);
   CHECK(x(1, 2) == 11);
 }

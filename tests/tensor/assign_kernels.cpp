@@ -23,7 +23,7 @@ template <class T, class S, std::ptrdiff_t... Axes> void same_bits(unsigned seed
   compare(f(*a), f(*b));
   compare(sum(f(*a), axis<Axes...>), sum(f(*b), axis<Axes...>));
   compare(max(*a, axis<Axes...>), max(*b, axis<Axes...>));
-  compare(*a - mean(*a, axis<Axes...>, keep), *b - mean(*b, axis<Axes...>, keep));
+  compare(*a - mean(*a, axis<Axes...>, keepdims), *b - mean(*b, axis<Axes...>, keepdims));
   compare(*a > 0 && !(*a < 1), *b > 0 && !(*b < 1));
   compare(transpose(*a) * 2 + 1, transpose(*b) * 2 + 1);
   compare(variance(*a, axis<Axes...>), variance(*b, axis<Axes...>));
@@ -61,8 +61,8 @@ TEST_CASE("tensor kernels: broadcasts and bounded extents") {
     test::fill(row_b, 2);
     y_a = {};
     y_b = {};
-    assign(y_a.sized(n), sigmoid(a->sized(n) * row_a) - max(a->sized(n), axis<1>, keep));
-    assign(y_b.sized(n), sigmoid(b->sized(n) * row_b) - max(b->sized(n), axis<1>, keep));
+    assign(y_a.sized(n), sigmoid(a->sized(n) * row_a) - max(a->sized(n), axis<1>, keepdims));
+    assign(y_b.sized(n), sigmoid(b->sized(n) * row_b) - max(b->sized(n), axis<1>, keepdims));
     CHECK(std::memcmp(y_a.values, y_b.values, sizeof y_a.values) == 0);
   }
 }

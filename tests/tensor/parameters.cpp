@@ -35,7 +35,7 @@ TEST_CASE("parameters: visited in order, by path, with others alongside") {
   auto paths = std::vector<std::string>{};
   auto total = std::size_t{0};
   for_each_parameter(
-      [&](name const& path, auto& w, auto const& v) {
+      [&](path_name const& path, auto& w, auto const& v) {
         paths.emplace_back(path.c_str());
         total += w.size();
         CHECK(v.data() == nullptr);

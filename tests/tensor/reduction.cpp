@@ -10,9 +10,9 @@ constexpr auto by_hand() -> bool {
   tensor<float, shape<>> const total = sum(x);
   tensor<float, shape<2>> const rows = sum(x, axis<-1>);
   tensor<float, shape<3>> const columns = max(x * 2, axis<0>);
-  tensor<float, shape<2, 3>> const centered = x - mean(x, axis<1>, keep);
-  tensor<float, shape<2, 1>> const spread = variance(x, axis<1>, keep);
-  tensor<float, shape<1, 3>> const least = min(x, axis<0>, keep);
+  tensor<float, shape<2, 3>> const centered = x - mean(x, axis<1>, keepdims);
+  tensor<float, shape<2, 1>> const spread = variance(x, axis<1>, keepdims);
+  tensor<float, shape<1, 3>> const least = min(x, axis<0>, keepdims);
   return total.values[0] == 24 && rows[1] == 18 && columns[2] == 18 && centered(1, 2) == 3 &&
          spread(1, 0) * 3 == 14 && least(0, 1) == 2;
 }
@@ -48,12 +48,12 @@ template <class S, std::ptrdiff_t... Axes> void against_loops() {
   }
   count = static_cast<double>(S::capacity) / static_cast<double>(R::capacity);
   auto const a = axis<Axes...>;
-  tensor<double, R> const sum_ = sum(x, a, keep);
-  tensor<double, R> const mean_ = mean(x, a, keep);
-  tensor<double, R> const norm_ = norm(x, a, keep);
-  tensor<double, R> const max_ = max(x, a, keep);
-  tensor<double, R> const variance_ = variance(x, a, keep);
-  tensor<double, R> const logsumexp_ = logsumexp(x, a, keep);
+  tensor<double, R> const sum_ = sum(x, a, keepdims);
+  tensor<double, R> const mean_ = mean(x, a, keepdims);
+  tensor<double, R> const norm_ = norm(x, a, keepdims);
+  tensor<double, R> const max_ = max(x, a, keepdims);
+  tensor<double, R> const variance_ = variance(x, a, keepdims);
+  tensor<double, R> const logsumexp_ = logsumexp(x, a, keepdims);
   for (auto i = std::size_t{0}; i < R::capacity; ++i) {
     CHECK(sum_.values[i] == Approx(sums.values[i]).margin(1e-11));
     CHECK(mean_.values[i] == Approx(sums.values[i] / count).margin(1e-12));

@@ -5,9 +5,10 @@ using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
 using X = tensor<float, shape<2, 3, 4>>;
+static_assert(std::same_as<shape_of<decltype(slice(std::declval<X&>(), whole_axis, range<1, 3>))>,
+                           shape<2, 2, 4>>);
 static_assert(
-    std::same_as<shape_of<decltype(slice(std::declval<X&>(), all, range<1, 3>))>, shape<2, 2, 4>>);
-static_assert(std::same_as<shape_of<decltype(slice(std::declval<X&>(), 0, all, 1))>, shape<3>>);
+    std::same_as<shape_of<decltype(slice(std::declval<X&>(), 0, whole_axis, 1))>, shape<3>>);
 static_assert(contiguous<decltype(reshape<shape<24>>(std::declval<X&>()))>,
               "no copy, still a view");
 static_assert(
@@ -19,9 +20,9 @@ static_assert(
 TEST_CASE("slicing: every element where NumPy has it") {
   auto x = X{};
   for (auto i = std::size_t{0}; i < 24; ++i) x.values[i] = static_cast<float>(i);
-  tensor<float, shape<2, 2, 2>> const a = slice(x, all, range<1, 3>, range<2, 4>) + 0;
+  tensor<float, shape<2, 2, 2>> const a = slice(x, whole_axis, range<1, 3>, range<2, 4>) + 0;
   CHECK(test::distance(a, {6, 7, 10, 11, 18, 19, 22, 23}) == 0);
-  tensor<float, shape<3>> const b = slice(x, 1, all, 2) + 0;
+  tensor<float, shape<3>> const b = slice(x, 1, whole_axis, 2) + 0;
   CHECK(test::distance(b, {14, 18, 22}) == 0);
   tensor<float, shape<4, 2, 3>> const c = transpose(x, axis<2, 0, 1>) + 0;
   CHECK(c(3, 1, 2) == x(1, 2, 3));
@@ -35,7 +36,7 @@ TEST_CASE("slicing: every element where NumPy has it") {
   CHECK(g(5, 3) == 23);
   tensor<float, shape<2, 4>> const h = broadcast_to<shape<2, 4>>(slice(x, 0, 1)) + 0;
   CHECK(test::distance(h, {4, 5, 6, 7, 4, 5, 6, 7}) == 0);
-  tensor<float, shape<3, 2>> const t = transpose(slice(x, all, all, 3)) + 0;
+  tensor<float, shape<3, 2>> const t = transpose(slice(x, whole_axis, whole_axis, 3)) + 0;
   CHECK(t(2, 1) == x(1, 2, 3));
 }
 TEST_CASE("slicing: parts of an expression are parts of its value") {
@@ -49,14 +50,14 @@ TEST_CASE("slicing: parts of an expression are parts of its value") {
 }
 TEST_CASE("slicing: parts can be written") {
   auto x = tensor<float, shape<2, 3>>{};
-  slice(x, all, 1) = tensor<float, shape<2>>{{7, 8}};
+  slice(x, whole_axis, 1) = tensor<float, shape<2>>{{7, 8}};
   slice(x, 0) = 1;
   CHECK(test::distance(x, {1, 1, 1, 0, 8, 0}) == 0);
 }
 TEST_CASE("slicing: an index beyond its axis is refused") {
   auto x = tensor<float, shape<2, 3>>{};
   CHECK_THROWS_AS(slice(x, 2), std::invalid_argument);
-  CHECK_THROWS_AS(slice(x, all, 3), std::invalid_argument);
+  CHECK_THROWS_AS(slice(x, whole_axis, 3), std::invalid_argument);
 }
 TEST_CASE("slicing: a part of nothing is nothing") {
   auto const none = view<float, shape<4, 6>>{};

@@ -14,7 +14,7 @@ template <class Optimizer> using trained = training<model, X, Optimizer, 2>;
 
 template <class T> void fill_training(T& t, unsigned seed) {
   test::fill_parameters(t.parameters, seed);
-  for_each_moment(t.moments, [&](name const&, auto& part) {
+  for_each_moment(t.moments, [&](path_name const&, auto& part) {
     if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(part)>>)
       part = 17;
     else

@@ -99,7 +99,7 @@ TEST_CASE("parity: 50 clipped steps of Adam end where torch's do") {
     t->update(adam{.rate = 3e-3, .weight_decay = 1e-5});
   }
   for_each_parameter(
-      [&](name const& path, auto const& w) {
+      [&](path_name const& path, auto const& w) {
         auto const& want = g[path.c_str()];
         REQUIRE(want.size() == w.size());
         auto largest = 0.0;

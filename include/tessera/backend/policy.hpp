@@ -16,7 +16,7 @@ struct reference {};
 
 /// Vector kernels for the instruction set that a file is compiled for, with the bits of
 /// `reference`. An operation whose loops the compiler makes vectors of says so:
-/// `template <> struct kernel<op, simd> : kernel<op, reference> {};`.
+/// `template <> struct kernel_for<op, simd> : kernel_for<op, reference> {};`.
 struct simd {};
 
 }  // namespace TESSERA_TARGET
@@ -61,26 +61,26 @@ inline constexpr bool on_device = requires { requires Backend::on_device; };
 template <class Backend>
 concept backend_with_fallback = requires { typename Backend::fallback; };
 
-namespace error {
+namespace complaint {
 
 template <class Where, class Backend> inline constexpr bool kernel_exists = false;
 
-}  // namespace error
+}  // namespace complaint
 
 /// The code that runs operation `Op` on `Backend`: the only hook of a backend.
 ///
-/// A backend specializes kernel<Op, Backend> for the operations it has kernels for, or
-/// kernel<Op, Backend> for every Op; what it does not specialize runs on the `fallback` that it
+/// A backend specializes kernel_for<Op, Backend> for the operations it has kernels for, or
+/// kernel_for<Op, Backend> for every Op; what it does not specialize runs on the `fallback` that it
 /// names. Where it names none, there is no kernel, and nothing else runs in its place.
 /// ops/operations.hpp lists the operations.
 ///
 /// Errors  an operation without a kernel does not compile: tests/fail/kernel_missing.cpp
-template <class Op, class Backend> struct kernel {
-  static_assert(error::kernel_exists<error::in<Op>, error::got<Backend>>,
+template <class Op, class Backend> struct kernel_for {
+  static_assert(complaint::kernel_exists<complaint::in<Op>, complaint::got<Backend>>,
                 "kernel: this backend has none for this operation, and names no fallback");
 };
 
 template <class Op, backend_with_fallback Backend>
-struct kernel<Op, Backend> : kernel<Op, typename Backend::fallback> {};
+struct kernel_for<Op, Backend> : kernel_for<Op, typename Backend::fallback> {};
 
 }  // namespace tessera

@@ -27,11 +27,12 @@ struct added : composition<added<First, Second>, First, Second> {
     return same_shape<added, tessera::output_shape<f, S>, tessera::output_shape<g, S>, 1>();
   }
   template <class X, class Call>
-  using values = type_list<
-      between<output_of<added, X>, 1, 1, keeps_g>,
-      between<either<keeps_f && Call::training, output_of<added, X>, nothing>, 0, 0, keeps_f>>;
+  using values =
+      type_list<buffer_between<output_of<added, X>, 1, 1, keeps_g>,
+                buffer_between<either<keeps_f && Call::training, output_of<added, X>, nothing>, 0,
+                               0, keeps_f>>;
   template <class X, class Call>
-  using slopes_between = type_list<between<either<about_of<g>.adds_dx, nothing, X>, 1, 1>>;
+  using slopes_between = type_list<buffer_between<either<about_of<g>.adds_dx, nothing, X>, 1, 1>>;
 
   static constexpr void run(auto inside, auto x, auto y) {
     inside.template forward<0>(x, y);

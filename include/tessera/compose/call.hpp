@@ -18,10 +18,10 @@ struct attention_weights {};  ///< not read but written: given<...>(w, view_of<W
 }  // namespace tag
 
 /// What a call is for. by_value overlays nothing, so that it works in constant expressions.
-enum class mode { inference, streaming, training, by_value };
+enum class call_mode { inference, streaming, training, by_value };
 
 /// How a part runs, whatever the purpose of the whole.
-struct manner {
+struct call_manner {
   bool evaluated = false;  ///< as in evaluation: nothing is dropped, no statistics are observed
   bool restarted = false;  ///< from zero: no state is lent
 };
@@ -35,19 +35,20 @@ template <class Tag, class E> struct given_as {
 // -- a call as a type -----------------------------------------------------------------------------
 
 /// Purpose, manner and inputs of a call. Roles of memory are keyed by <X, Call>.
-template <mode Purpose, manner Manner, class... Inputs> struct call {
+template <call_mode Purpose, call_manner Manner, class... Inputs> struct call_kind {
   static constexpr auto purpose = Purpose;
-  static constexpr bool training = Purpose == mode::training;       ///< a backward pass follows
+  static constexpr bool training = Purpose == call_mode::training;  ///< a backward pass follows
   static constexpr bool learns = training && not Manner.evaluated;  ///< statistics are observed
   static constexpr bool carries = not Manner.restarted;
   static constexpr bool draws = not Manner.evaluated;  ///< from the stream, if there is one
-  using evaluated = call<Purpose, manner{true, Manner.restarted}, Inputs...>;
-  using restarted = call<Purpose, manner{Manner.evaluated, true}, Inputs...>;
+  using evaluated = call_kind<Purpose, call_manner{true, Manner.restarted}, Inputs...>;
+  using restarted = call_kind<Purpose, call_manner{Manner.evaluated, true}, Inputs...>;
 };
-template <mode Purpose, class... Inputs> using call_for = call<Purpose, manner{}, Inputs...>;
-using inference_call = call_for<mode::inference>;
-using streaming_call = call_for<mode::streaming>;
-using training_call = call_for<mode::training>;
+template <call_mode Purpose, class... Inputs>
+using call_for = call_kind<Purpose, call_manner{}, Inputs...>;
+using inference_call = call_for<call_mode::inference>;
+using streaming_call = call_for<call_mode::streaming>;
+using training_call = call_for<call_mode::training>;
 
 namespace detail {
 
@@ -63,26 +64,28 @@ template <class Tag, class First, class... Rest>
 struct given_among<Tag, First, Rest...> : given_among<Tag, Rest...> {};
 
 template <class Tag, class Call> struct given_in;
-template <class Tag, mode M, manner V, class... I>
-struct given_in<Tag, call<M, V, I...>> : given_among<Tag, I...> {};
+template <class Tag, call_mode M, call_manner V, class... I>
+struct given_in<Tag, call_kind<M, V, I...>> : given_among<Tag, I...> {};
 
 template <class Tag, class Kept, class... Inputs> struct without;
-template <class Tag, mode M, manner V, class... Kept> struct without<Tag, call<M, V, Kept...>> {
-  using type = call<M, V, Kept...>;
+template <class Tag, call_mode M, call_manner V, class... Kept>
+struct without<Tag, call_kind<M, V, Kept...>> {
+  using type = call_kind<M, V, Kept...>;
 };
-template <class Tag, mode M, manner V, class... Kept, class First, class... Rest>
-struct without<Tag, call<M, V, Kept...>, First, Rest...>
+template <class Tag, call_mode M, call_manner V, class... Kept, class First, class... Rest>
+struct without<Tag, call_kind<M, V, Kept...>, First, Rest...>
     : without<Tag,
-              std::conditional_t<std::is_same_v<typename First::tag_type, Tag>, call<M, V, Kept...>,
-                                 call<M, V, Kept..., First>>,
+              std::conditional_t<std::is_same_v<typename First::tag_type, Tag>,
+                                 call_kind<M, V, Kept...>, call_kind<M, V, Kept..., First>>,
               Rest...> {};
 template <class Tag, class Call> struct without_in;
-template <class Tag, mode M, manner V, class... I>
-struct without_in<Tag, call<M, V, I...>> : without<Tag, call<M, V>, I...> {};
+template <class Tag, call_mode M, call_manner V, class... I>
+struct without_in<Tag, call_kind<M, V, I...>> : without<Tag, call_kind<M, V>, I...> {};
 
 template <class Call, class Input> struct appended;
-template <mode M, manner V, class... I, class Input> struct appended<call<M, V, I...>, Input> {
-  using type = call<M, V, I..., Input>;
+template <call_mode M, call_manner V, class... I, class Input>
+struct appended<call_kind<M, V, I...>, Input> {
+  using type = call_kind<M, V, I..., Input>;
 };
 
 }  // namespace detail
@@ -131,16 +134,16 @@ template <class Tag, class E> struct entry {
 
 /// Stream and inputs of a call, for whoever asks: the layers between the caller and the one that
 /// reads an input know nothing of it.
-template <class Stream, class... Inputs> struct context;
+template <class Stream, class... Inputs> struct call_context;
 template <class Stream, class... Tag, class... E>
-struct context<Stream, given_as<Tag, E>...> : Stream, detail::entry<Tag, E>... {
+struct call_context<Stream, given_as<Tag, E>...> : Stream, detail::entry<Tag, E>... {
   using stream_type = Stream;
-  template <mode M> using call_type = call_for<M, given_as<Tag, E>...>;
+  template <call_mode M> using call_type = call_for<M, given_as<Tag, E>...>;
   template <class T>
   using type_of_input = typename detail::given_among<T, given_as<Tag, E>...>::type;
 
-  template <mode M, manner V, class... I>
-  static consteval auto covers_all(std::type_identity<call<M, V, I...>>) -> bool {
+  template <call_mode M, call_manner V, class... I>
+  static consteval auto covers_all(std::type_identity<call_kind<M, V, I...>>) -> bool {
     return (std::same_as<type_of_input<typename I::tag_type>, typename I::tensor_type> && ...);
   }
   /// True where every input that Call has is here.
@@ -151,7 +154,8 @@ struct context<Stream, given_as<Tag, E>...> : Stream, detail::entry<Tag, E>... {
   [[nodiscard]] constexpr auto stream() const -> Stream const& { return *this; }
   /// The same inputs, the stream told which layer of a composition it is for, where those have
   /// places.
-  [[nodiscard]] constexpr auto inside(std::size_t index, bool has_places = true) const -> context {
+  [[nodiscard]] constexpr auto inside(std::size_t index, bool has_places = true) const
+      -> call_context {
     if (not has_places) return *this;
     return {Stream::stream_inside(index), static_cast<detail::entry<Tag, E> const&>(*this)...};
   }
@@ -164,10 +168,10 @@ struct context<Stream, given_as<Tag, E>...> : Stream, detail::entry<Tag, E>... {
   template <class T> [[nodiscard]] constexpr auto entry_of() const -> auto const& {
     return static_cast<detail::entry<T, type_of_input<T>> const&>(*this);
   }
-  template <mode M, manner V, class... T, class... U>
-  [[nodiscard]] constexpr auto pick(std::type_identity<call<M, V, given_as<T, U>...>>,
+  template <call_mode M, call_manner V, class... T, class... U>
+  [[nodiscard]] constexpr auto pick(std::type_identity<call_kind<M, V, given_as<T, U>...>>,
                                     auto const&... more) const
-      -> context<Stream, given_as<T, U>...> {
+      -> call_context<Stream, given_as<T, U>...> {
     return {stream(), one<T, U>(more...)...};
   }
   template <class T, class U> [[nodiscard]] constexpr auto one(auto const&... more) const {
@@ -185,15 +189,16 @@ struct context<Stream, given_as<Tag, E>...> : Stream, detail::entry<Tag, E>... {
 namespace detail {
 
 template <class C> struct context_in {
-  using type = context<C>;  // a stream alone
+  using type = call_context<C>;  // a stream alone
 };
-template <class S, class... I> struct context_in<context<S, I...>> {
-  using type = context<S, I...>;
+template <class S, class... I> struct context_in<call_context<S, I...>> {
+  using type = call_context<S, I...>;
 };
 
 template <class Context, class Tag, class E> struct context_with;
-template <class S, class... I, class Tag, class E> struct context_with<context<S, I...>, Tag, E> {
-  using type = context<S, I..., given_as<Tag, E>>;
+template <class S, class... I, class Tag, class E>
+struct context_with<call_context<S, I...>, Tag, E> {
+  using type = call_context<S, I..., given_as<Tag, E>>;
 };
 
 }  // namespace detail
@@ -215,8 +220,8 @@ template <class Tag, contiguous E, class Base = plain_context>
   using result = typename detail::context_with<context_of<Base>, Tag, kind_of<E>>::type;
   auto const whole = as_context(base);
   auto const more = detail::entry<Tag, kind_of<E>>{as_const(value), slope};
-  return [&]<class S, class... I>(std::type_identity<context<S, I...>>) {
-    return whole.template as<call_for<mode::inference, I...>>(more);
+  return [&]<class S, class... I>(std::type_identity<call_context<S, I...>>) {
+    return whole.template as<call_for<call_mode::inference, I...>>(more);
   }(std::type_identity<result>{});
 }
 template <class Tag, contiguous E, class Base = plain_context>

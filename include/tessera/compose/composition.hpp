@@ -4,7 +4,7 @@
 #include <tessera/compose/layer.hpp>
 #include <tessera/compose/plan.hpp>
 #include <tessera/compose/traced.hpp>
-#include <tessera/core/name.hpp>
+#include <tessera/core/path_name.hpp>
 
 namespace tessera {
 
@@ -13,7 +13,7 @@ template <class Model, class X>
 
 /// A value or a slope between children: alive from child First to child Last. Kept: in training it
 /// stays until the backward pass.
-template <class T, std::size_t First, std::size_t Last, bool Kept = false> struct between {
+template <class T, std::size_t First, std::size_t Last, bool Kept = false> struct buffer_between {
   using type = T;
   static constexpr auto first = First;
   static constexpr auto last = Last;
@@ -47,18 +47,19 @@ struct layout_of<Self, X, Call, std::index_sequence<I...>, type_list<V...>, type
 
   // Pieces of the forward pass: scratch, then what children keep for one call, then values.
   static constexpr auto values_at = 2 * count;
-  static constexpr auto forward_plan = place(std::array<piece, 2 * count + sizeof...(V)>{
-      {piece{bytes_of<scratch_at<I>>, I, I}...,
-       piece{Call::training ? 0 : bytes_of<kept_at<I>>, I, I}...,
-       piece{Call::training && V::kept ? 0 : V::bytes, V::first, V::last}...}});
+  static constexpr auto forward_plan =
+      place_pieces(std::array<plan_piece, 2 * count + sizeof...(V)>{
+          {plan_piece{bytes_of<scratch_at<I>>, I, I}...,
+           plan_piece{Call::training ? 0 : bytes_of<kept_at<I>>, I, I}...,
+           plan_piece{Call::training && V::kept ? 0 : V::bytes, V::first, V::last}...}});
   static constexpr auto slopes_start = count;
-  static constexpr auto backward_plan = place(std::array<piece, count + sizeof...(D)>{
-      {piece{bytes_of<slopes_at<I>>, last - I, last - I}...,
-       piece{D::bytes, last - D::last, last - D::first}...}});
+  static constexpr auto backward_plan = place_pieces(std::array<plan_piece, count + sizeof...(D)>{
+      {plan_piece{bytes_of<slopes_at<I>>, last - I, last - I}...,
+       plan_piece{D::bytes, last - D::last, last - D::first}...}});
 
-  using kept = pack<kept_at<I>..., either<V::kept, typename V::type, nothing>...>;
-  using state = pack<state_of<child<I>, input<I>, call<I>>...>;
-  using separate = pack<scratch_at<I>..., kept_at<I>..., typename V::type...>;
+  using kept = members<kept_at<I>..., either<V::kept, typename V::type, nothing>...>;
+  using state = members<state_of<child<I>, input<I>, call<I>>...>;
+  using separate = members<scratch_at<I>..., kept_at<I>..., typename V::type...>;
 };
 
 /// The parameters of a composition itself.
@@ -124,7 +125,7 @@ template <class Self, class P, class M> struct children {
     using L = child<I>;
     auto const m_inside =
         lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...);
-    if constexpr (Call::purpose == mode::streaming && not row_wise<L>)
+    if constexpr (Call::purpose == call_mode::streaming && not row_wise<L>)
       L::step(p.template get<I>(), x, y, m_inside);
     else
       L::forward(p.template get<I>(), x, y, m_inside);
@@ -132,7 +133,7 @@ template <class Self, class P, class M> struct children {
 
  protected:
   template <std::size_t I, class U> [[nodiscard]] constexpr auto piece() const -> U& {
-    if constexpr (Call::purpose == mode::by_value)
+    if constexpr (Call::purpose == call_mode::by_value)
       return detail::placed<I, U>(&m.work, 0);
     else
       return detail::placed<I, U>(m.work.memory, layout::forward_plan.offset[I]);
@@ -244,7 +245,7 @@ template <class Self, class... Children> struct composition {
   }
 
   // -- derived
-  template <std::size_t I> [[nodiscard]] static constexpr auto child_name() -> name {
+  template <std::size_t I> [[nodiscard]] static constexpr auto child_name() -> path_name {
     if constexpr (Self::counts_places)
       return name_inside<detail::nth<I, Children...>>(I);
     else
@@ -265,17 +266,18 @@ template <class Self, class... Children> struct composition {
 
   template <class Storage>
   struct parameters : detail::own_part<typename Self::template own<Storage>>,
-                      pack<parameters_of<as_layer<Children>, Storage>...> {
+                      members<parameters_of<as_layer<Children>, Storage>...> {
     using own_type = typename Self::template own<Storage>;
     using parts = detail::listed<own_type, parameters_of<as_layer<Children>, Storage>...>;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
-      if constexpr (not is_empty<own_type>) f(name{}, p.mine...);
+      if constexpr (not is_empty<own_type>) f(path_name{}, p.mine...);
       for_each_index<count>([&]<std::size_t I>() {
         f(composition::template child_name<I>(), p.template get<I>()...);
       });
     }
   };
-  template <class Storage> struct statistics : pack<statistics_of<as_layer<Children>, Storage>...> {
+  template <class Storage>
+  struct statistics : members<statistics_of<as_layer<Children>, Storage>...> {
     using parts = detail::listed<statistics_of<as_layer<Children>, Storage>...>;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       for_each_index<count>([&]<std::size_t I>() {
@@ -283,16 +285,16 @@ template <class Self, class... Children> struct composition {
       });
     }
   };
-  template <class Storage> using observed = pack<observed_of<as_layer<Children>, Storage>...>;
+  template <class Storage> using observed = members<observed_of<as_layer<Children>, Storage>...>;
   template <class X, class Call> using state = typename detail::layout<Self, X, Call>::state;
   template <class X, class Call>
   using kept = either<Call::training, typename detail::layout<Self, X, Call>::kept, nothing>;
   template <class X, class Call>
   using scratch =
-      either<Call::purpose == mode::by_value, typename detail::layout<Self, X, Call>::separate,
-             arena<detail::layout<Self, X, Call>::forward_plan.bytes>>;
+      either<Call::purpose == call_mode::by_value, typename detail::layout<Self, X, Call>::separate,
+             work_arena<detail::layout<Self, X, Call>::forward_plan.bytes>>;
   template <class X, class Call>
-  using slopes = arena<detail::layout<Self, X, Call>::backward_plan.bytes>;
+  using slopes = work_arena<detail::layout<Self, X, Call>::backward_plan.bytes>;
 
   /// The first finding of a child, then that of Self.
   template <class X, class Call, std::size_t I = 0> [[nodiscard]] static constexpr auto find() {
@@ -301,7 +303,7 @@ template <class Self, class... Children> struct composition {
     } else {
       using found = verdict<child<I>, typename Self::template input<X, Call, I>,
                             typename Self::template call_inside<X, Call, I>>;
-      if constexpr (std::same_as<found, error::none>)
+      if constexpr (std::same_as<found, complaint::none>)
         return find<X, Call, I + 1>();
       else
         return std::type_identity<typename found::template inside<I>>{};

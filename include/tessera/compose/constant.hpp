@@ -15,7 +15,7 @@ template <class P> [[nodiscard]] constexpr auto signature_of(P const& p) -> std:
   auto hash = std::uint64_t{0xCBF29CE484222325};
   auto const take = [&](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001B3; };
   for_each_parameter(
-      [&](name const& path, auto const& w) {
+      [&](path_name const& path, auto const& w) {
         for (auto i = std::size_t{0}; i <= path.size(); ++i)
           take(static_cast<unsigned char>(path.text[i]));
         for (auto const e : shape_of<decltype(w)>::extents) take(bound_of(e));
@@ -33,14 +33,14 @@ template <class Model, std::uint64_t Signature, class T, std::size_t N,
           class Backend = default_backend>
 [[nodiscard]] consteval auto constant_parameters(T const (&values)[N]) {
   constexpr auto own = signature_of(parameters_of<as_layer<Model>, counted>{});
-  static_assert(error::holds < Signature == own, error::in < Model >>,
+  static_assert(complaint::holds < Signature == own, complaint::in < Model >>,
                 "constant_parameters: the table belongs to another model");
-  static_assert(error::holds < N == parameter_count<Model>, error::in < Model >>,
+  static_assert(complaint::holds < N == parameter_count<Model>, complaint::in < Model >>,
                 "constant_parameters: another number of parameters");
   auto p = parameters_of<as_layer<Model>, owned<T, Backend>>{};
   auto at = std::size_t{0};
   for_each_parameter(
-      [&](name const&, auto& w) {
+      [&](path_name const&, auto& w) {
         for (auto i = std::size_t{0}; i < shape_of<decltype(w)>::capacity; ++i, ++at)
           w.values[i] = at < N ? values[at] : T{0};
       },

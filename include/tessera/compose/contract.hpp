@@ -3,7 +3,7 @@
 
 #include <tessera/compose/call.hpp>
 #include <tessera/compose/facts.hpp>
-#include <tessera/compose/pack.hpp>
+#include <tessera/compose/members.hpp>
 #include <tessera/compose/slope.hpp>
 #include <tessera/core/error.hpp>
 #include <tessera/tensor/parameters.hpp>
@@ -95,10 +95,10 @@ template <class L, class X, class Call>
   requires carries_state<L, Call>
 auto state_in(int) -> typename L::template state<X, Call>;
 template <class L, class X, class Call>
-  requires(carries_state<L, Call> && Call::purpose == mode::streaming)
+  requires(carries_state<L, Call> && Call::purpose == call_mode::streaming)
 auto state_in(long) -> typename L::template state<X>;
 template <class L, class X, class Call>
-  requires(carries_state<L, Call> && Call::purpose != mode::streaming)
+  requires(carries_state<L, Call> && Call::purpose != call_mode::streaming)
 auto state_in(long) -> typename L::template state<sample_of<X>>;
 template <class L, class X, class Call> auto state_in(...) -> nothing;
 
@@ -133,7 +133,8 @@ namespace detail {
 /// What a kernel packs for a whole call; a step, and a call by value, take the weights as they are.
 template <class Call, class Packed>
 using packed_in =
-    either<Call::purpose == mode::inference || Call::purpose == mode::training, Packed, nothing>;
+    either<Call::purpose == call_mode::inference || Call::purpose == call_mode::training, Packed,
+           nothing>;
 /// A member that only some options have; the tag keeps two empty ones apart.
 template <int Tag> struct no_member {};
 template <bool Wanted, class U, int Tag = 0> using member_if = either<Wanted, U, no_member<Tag>>;
@@ -155,7 +156,7 @@ template <class X> struct sample_if<X, true> {
   using type = X;
 };
 template <class X, class Call>
-using sample_in = typename sample_if<X, Call::purpose == mode::streaming>::type;
+using sample_in = typename sample_if<X, Call::purpose == call_mode::streaming>::type;
 
 }  // namespace detail
 
@@ -213,7 +214,7 @@ template <class L, class S>
 
 /// One sample: a step where the layer has one, a forward where every row is on its own.
 template <class L> constexpr void forward_or_step(auto const& p, auto x, auto y, auto m) {
-  if constexpr (m.purpose == mode::streaming && not row_wise<L>)
+  if constexpr (m.purpose == call_mode::streaming && not row_wise<L>)
     L::step(p, x, y, m);
   else
     L::forward(p, x, y, m);

@@ -24,8 +24,8 @@ template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
     [[no_unique_address]] parameters_of<inner, Storage> fixed;
     [[no_unique_address]] statistics_of<inner, Storage> moving;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
-      f(name{}, p.fixed...);
-      if constexpr (not is_empty<statistics_of<inner, Storage>>) f(name{}, p.moving...);
+      f(path_name{}, p.fixed...);
+      if constexpr (not is_empty<statistics_of<inner, Storage>>) f(path_name{}, p.moving...);
     }
   };
 

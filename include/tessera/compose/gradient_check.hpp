@@ -10,7 +10,7 @@ namespace tessera {
 
 /// What gradient_check found: the number whose derivative differs most from central differences.
 struct gradient_report {
-  name parameter;           ///< its path, or "x" for the input
+  path_name parameter;      ///< its path, or "x" for the input
   std::size_t index = 0;    ///< its place in that tensor
   double backward = 0;      ///< by the backward pass
   double difference = 0;    ///< by central differences
@@ -18,8 +18,8 @@ struct gradient_report {
   std::size_t checked = 0;  ///< how many derivatives were compared
   bool passed = true;
 
-  constexpr void compare(name const& where, std::size_t i, double by_backward, double by_difference,
-                         double atol, double rtol) {
+  constexpr void compare(path_name const& where, std::size_t i, double by_backward,
+                         double by_difference, double atol, double rtol) {
     auto const error =
         by_backward > by_difference ? by_backward - by_difference : by_difference - by_backward;
     auto const magnitude = by_difference < 0 ? -by_difference : by_difference;
@@ -45,20 +45,21 @@ namespace detail {
 
 /// Memory for the slopes of the inputs of a call: given(value) becomes given(value, slope).
 template <class Context> struct input_slopes;
-template <class S, class... Tag, class... E> struct input_slopes<context<S, given_as<Tag, E>...>> {
+template <class S, class... Tag, class... E>
+struct input_slopes<call_context<S, given_as<Tag, E>...>> {
   std::tuple<std::unique_ptr<E>...> memory{std::make_unique<E>()...};
 
-  [[nodiscard]] auto with_slopes(context<S, given_as<Tag, E>...> const& c) const {
+  [[nodiscard]] auto with_slopes(call_context<S, given_as<Tag, E>...> const& c) const {
     return std::apply(
         [&](auto const&... m) {
-          return context<S, given_as<Tag, E>...>{
+          return call_context<S, given_as<Tag, E>...>{
               c.stream(), entry<Tag, E>{c.template value<Tag>(),
                                         view_of<E>{m->data(), c.template value<Tag>().actual}}...};
         },
         memory);
   }
   /// f(values, slopes, count) for each input that holds real numbers.
-  void for_each(context<S, given_as<Tag, E>...> const& c, auto&& f) const {
+  void for_each(call_context<S, given_as<Tag, E>...> const& c, auto&& f) const {
     std::apply([&](auto const&... m) { (one(c.template value<Tag>(), *m, f), ...); }, memory);
   }
 
@@ -85,12 +86,12 @@ template <class Model, class X, class P, class S, class State, class Context = p
     -> gradient_report {
   static_assert(std::same_as<scalar_of<X>, double>,
                 "gradient_check: central differences need double");
-  return [&]<class Stream, class... Inputs>(context<Stream, Inputs...> const& given) {
+  return [&]<class Stream, class... Inputs>(call_context<Stream, Inputs...> const& given) {
     using pass_type = differentiation<Model, X, Inputs...>;
     auto const pass = std::make_unique<pass_type>();
     auto const run = std::make_unique<pass_type>();
     auto const dx = std::make_unique<X>();
-    auto const slopes = detail::input_slopes<context<Stream, Inputs...>>{};
+    auto const slopes = detail::input_slopes<call_context<Stream, Inputs...>>{};
     auto const weight = [](std::size_t i) { return 0.1 * static_cast<double>(i % 7) - 0.2; };
     auto const derivative = view_of<X>{dx->data(), x.actual};
     auto const wanted = slopes.with_slopes(given);
@@ -117,7 +118,7 @@ template <class Model, class X, class P, class S, class State, class Context = p
       return total;
     };
     auto report = gradient_report{};
-    auto const check = [&](name const& where, double* values, double const* by_backward,
+    auto const check = [&](path_name const& where, double* values, double const* by_backward,
                            std::size_t n) {
       for (auto i = std::size_t{0}; i < n; ++i) {
         auto const before = values[i];
@@ -131,14 +132,14 @@ template <class Model, class X, class P, class S, class State, class Context = p
       }
     };
     for_each_parameter(
-        [&](name const& where, auto& values, auto const& slope) {
+        [&](path_name const& where, auto& values, auto const& slope) {
           check(where, values.data(), slope.data(), shape_of<decltype(values)>::capacity);
         },
         p, pass->gradient);
-    check(name("x"), x.data(), derivative.data(), x.size());
+    check(path_name("x"), x.data(), derivative.data(), x.size());
     auto input_number = std::size_t{0};
     slopes.for_each(wanted, [&](double* values, double const* slope, std::size_t n) {
-      check(name("input ", input_number++), values, slope, n);
+      check(path_name("input ", input_number++), values, slope, n);
     });
     return report;
   }(as_context(c));

@@ -6,7 +6,7 @@
 /// Is this a layer, and does it take this input? One complaint, with its path, or none.
 namespace tessera {
 
-namespace error {
+namespace complaint {
 
 /// What a layer must say and does not, or a call must give.
 template <class Position, class Where, class What> struct breach;
@@ -51,13 +51,14 @@ template <class Finding> inline constexpr bool every_input_is_given = true;
 template <class P, class W, class Tag>
 inline constexpr bool every_input_is_given<breach<P, W, input_given<Tag>>> = false;
 
-}  // namespace error
+}  // namespace complaint
 
 namespace detail {
 
-using no_finding = std::type_identity<error::none>;
+using no_finding = std::type_identity<complaint::none>;
 template <class L, class What>
-using breach_of = std::type_identity<error::breach<error::at_position<>, error::in<L>, What>>;
+using breach_of =
+    std::type_identity<complaint::breach<complaint::at_position<>, complaint::in<L>, What>>;
 
 template <class Role> inline constexpr bool names = not std::same_as<Role, nothing>;
 
@@ -67,24 +68,24 @@ template <class L, class X, class Call> [[nodiscard]] constexpr auto wrong_role(
                                requires { typename L::template state<X>; };
   constexpr auto about = about_of<L>;
   if constexpr (about.kept != names<kept_of<L, X, Call>>)
-    return breach_of<L, error::role::kept>{};
+    return breach_of<L, complaint::role::kept>{};
   else if constexpr (about.scratch != names<scratch_of<L, X, Call>>)
-    return breach_of<L, error::role::scratch>{};
+    return breach_of<L, complaint::role::scratch>{};
   else if constexpr (Call::training && about.slopes != names<slopes_of<L, X, Call>>)
-    return breach_of<L, error::role::slopes>{};
+    return breach_of<L, complaint::role::slopes>{};
   else if constexpr (about.statistics != names<statistics_of<L, storage_of<X>>>)
-    return breach_of<L, error::role::statistics>{};
+    return breach_of<L, complaint::role::statistics>{};
   else if constexpr (about.statistics != names<observed_of<L, storage_of<X>>>)
-    return breach_of<L, error::role::observed>{};
+    return breach_of<L, complaint::role::observed>{};
   else if constexpr (about.state != names_state)
-    return breach_of<L, error::role::state>{};
+    return breach_of<L, complaint::role::state>{};
   else
     return no_finding{};
 }
 
 template <class Call> struct plain_context_of;
-template <mode M, manner V, class... I> struct plain_context_of<call<M, V, I...>> {
-  using type = context<plain_context, I...>;
+template <call_mode M, call_manner V, class... I> struct plain_context_of<call_kind<M, V, I...>> {
+  using type = call_context<plain_context, I...>;
 };
 template <class L, class X, class Call, class Work>
 using loan_of = loan<L, X, Call, Work, typename plain_context_of<Call>::type>;
@@ -123,7 +124,7 @@ template <class L, class Call, class First, class... Rest>
   if constexpr (gives<Call, First>)
     return missing_input<L, Call>(type_list<Rest...>{});
   else
-    return breach_of<L, error::input_given<First>>{};
+    return breach_of<L, complaint::input_given<First>>{};
 }
 
 /// A layer whose `about` is declared and cannot be read: then the name is ambiguous beside another
@@ -139,45 +140,45 @@ concept declares_about = std::is_class_v<L> && not std::is_final_v<L> &&
 /// What a layer does not say, whatever its input is.
 template <class L, class X, class Call> [[nodiscard]] constexpr auto find_breach() {
   using role = decltype(wrong_role<L, X, Call>());
-  constexpr auto steps = Call::purpose == mode::streaming && not row_wise<L>;
+  constexpr auto steps = Call::purpose == call_mode::streaming && not row_wise<L>;
   if constexpr (not requires { typename L::template output_shape<shape_of<X>>; })
-    return breach_of<L, error::output_shape_of_s>{};
+    return breach_of<L, complaint::output_shape_of_s>{};
   else if constexpr (not std::same_as<role, no_finding>)
     return role{};
   else if constexpr (not has_start<L, X>)
-    return breach_of<L, error::initialize_p_generator>{};
+    return breach_of<L, complaint::initialize_p_generator>{};
   else if constexpr (about_of<L>.statistics && not has_fold<L, X>)
-    return breach_of<L, error::fold_and_absorb>{};
+    return breach_of<L, complaint::fold_and_absorb>{};
   else if constexpr (steps && not has_step<L, X, Call>)
-    return breach_of<L, error::step_p_x_y_m>{};
+    return breach_of<L, complaint::step_p_x_y_m>{};
   else if constexpr (not steps && not has_forward<L, X, Call>)
-    return breach_of<L, error::forward_p_x_y_m>{};
+    return breach_of<L, complaint::forward_p_x_y_m>{};
   else if constexpr (Call::training && not has_backward<L, X, Call>)
-    return breach_of<L, error::backward_p_x_y_dy_dx_gradient_m>{};
+    return breach_of<L, complaint::backward_p_x_y_dy_dx_gradient_m>{};
   else
     return no_finding{};
 }
 
 }  // namespace detail
 
-/// The first finding about L for a call with input X, as a type_identity; error::none if none.
+/// The first finding about L for a call with input X, as a type_identity; complaint::none if none.
 template <class L, class X, class Call> [[nodiscard]] constexpr auto find_mismatch() {
   using S = shape_of<X>;
   if constexpr (not detail::says_about<L>) {
     if constexpr (detail::declares_about<L>) {
       static_cast<void>(L::about);  // whatever is wrong with it, the compiler tells
-      return detail::breach_of<L, error::facts_misspelt>{};
+      return detail::breach_of<L, complaint::facts_misspelt>{};
     } else {
-      return detail::breach_of<L, error::facts_named_about>{};
+      return detail::breach_of<L, complaint::facts_named_about>{};
     }
   } else if constexpr (not requires { typename L::template parameters<storage_of<X>>; }) {
-    return detail::breach_of<L, error::parameters_of_storage>{};
+    return detail::breach_of<L, complaint::parameters_of_storage>{};
   } else if constexpr (not requires { typename L::template expected_shape<S>; }) {
-    return detail::breach_of<L, error::expected_shape_of_s>{};
+    return detail::breach_of<L, complaint::expected_shape_of_s>{};
   } else if constexpr (not std::same_as<typename L::template expected_shape<S>, S>) {
-    return std::type_identity<
-        error::mismatch<error::at_position<>, error::in<L>,
-                        error::expected<typename L::template expected_shape<S>>, error::got<S>>>{};
+    return std::type_identity<complaint::mismatch<
+        complaint::at_position<>, complaint::in<L>,
+        complaint::expected<typename L::template expected_shape<S>>, complaint::got<S>>>{};
   } else {
     using missing = decltype(detail::missing_input<L, Call>(detail::needs_of<L>(0)));
     if constexpr (not std::same_as<missing, detail::no_finding>)
@@ -193,7 +194,7 @@ template <class L, class X, class Call> [[nodiscard]] constexpr auto find_mismat
 template <std::size_t I, class L, class X, class Call>
 [[nodiscard]] constexpr auto mismatch_inside() {
   using found = typename decltype(find_mismatch<L, X, Call>())::type;
-  if constexpr (std::same_as<found, error::none>)
+  if constexpr (std::same_as<found, complaint::none>)
     return detail::no_finding{};
   else
     return std::type_identity<typename found::template inside<I>>{};
@@ -204,8 +205,9 @@ template <class L, class Expected, class Got, std::size_t... I>
   if constexpr (std::same_as<Expected, Got>)
     return detail::no_finding{};
   else
-    return std::type_identity<error::mismatch<error::at_position<I...>, error::in<L>,
-                                              error::expected<Expected>, error::got<Got>>>{};
+    return std::type_identity<
+        complaint::mismatch<complaint::at_position<I...>, complaint::in<L>,
+                            complaint::expected<Expected>, complaint::got<Got>>>{};
 }
 
 template <class L, class X, class Call>
@@ -213,10 +215,10 @@ using verdict = typename decltype(find_mismatch<L, X, Call>())::type;
 
 /// A layer L that takes inputs of type X in such a call.
 template <class L, class X, class Call = training_call>
-concept layer_for = tensor_like<X> && std::same_as<verdict<L, X, Call>, error::none>;
+concept layer_for = tensor_like<X> && std::same_as<verdict<L, X, Call>, complaint::none>;
 /// The same of a tensor of float with shape S, and inputs besides it.
 template <class L, class S, class... Inputs>
-concept accepts = layer_for<L, tensor<float, S>, call_for<mode::training, Inputs...>>;
+concept accepts = layer_for<L, tensor<float, S>, call_for<call_mode::training, Inputs...>>;
 
 /// What layers without parameters, and layers that keep the shape of any input, are made of.
 struct without_parameters {

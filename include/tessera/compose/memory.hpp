@@ -56,8 +56,8 @@ struct no_optimizer {
 
 /// Work memory of a whole model: its scratch and its slopes, which never live together.
 template <class L, class X, class Call>
-using work_of =
-    arena<aligned(more_bytes(bytes_of<scratch_of<L, X, Call>>, bytes_of<slopes_of<L, X, Call>>))>;
+using work_of = work_arena<aligned(
+    more_bytes(bytes_of<scratch_of<L, X, Call>>, bytes_of<slopes_of<L, X, Call>>))>;
 /// That memory as a W.
 template <class W> [[nodiscard]] auto work_as(auto& work) -> W& {
   if constexpr (is_empty<W>)
@@ -72,13 +72,14 @@ template <class W> [[nodiscard]] auto work_as(auto& work) -> W& {
 template <class Optimizer>
 inline constexpr bool fuses_update = requires { requires Optimizer::fused; };
 
-template <class Model, class X, mode Mode, class Optimizer = detail::no_optimizer, class... Inputs>
+template <class Model, class X, call_mode Mode, class Optimizer = detail::no_optimizer,
+          class... Inputs>
 inline constexpr auto memory_of = [] {
   using Call = call_for<Mode, Inputs...>;
   using found = model_verdict<Model, X, Call>;
-  static_assert(error::every_layer_accepts_its_input<found>,
+  static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
-  using L = checked<Model, X, Call>;
+  using L = checked_layer<Model, X, Call>;
   using P = parameters_of<L, storage_of<X>>;
   auto m = memory_report{};
   m.parameters = bytes_of<P>;
@@ -87,7 +88,7 @@ inline constexpr auto memory_of = [] {
   m.scratch = bytes_of<detail::work_of<L, X, Call>>;
   m.kept = bytes_of<kept_of<L, X, Call>>;
   m.output = sizeof(output_of<L, X>);
-  if constexpr (Mode == mode::training) {
+  if constexpr (Mode == call_mode::training) {
     m.gradient = fuses_update<Optimizer> ? 0 : bytes_of<P>;
     m.moments = bytes_of<typename Optimizer::template moments<P>>;
     m.output *= 2;

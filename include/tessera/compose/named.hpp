@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/compose/traced.hpp>
-#include <tessera/core/name.hpp>
+#include <tessera/core/path_name.hpp>
 
 namespace tessera {
 

@@ -76,25 +76,25 @@ template <class Checked, class X, class Call> struct forward_object {
 
 /// One call for a whole input.
 ///
-/// Shapes  X is a tensor type, the input; y its output; Inputs are given_as<Tag, E> of the inputs
-/// that
+/// Shapes  X is a tensor type, the input; y its output; Inputs are given_as<Tag, E> of what
 ///         calls give besides it
 /// State   zero at each call; `resume` goes on from the state that the call before left
-/// Cost    allocates nothing; sizeof is memory_of<Model, X, mode::inference>.object
+/// Cost    allocates nothing; sizeof is memory_of<Model, X, call_mode::inference>.object
 /// Errors  a shape that the model refuses: tests/fail/inference_wrong_model.cpp,
 ///         tests/fail/inference_wrong_input.cpp
 template <class Model, class X, class... Inputs>
-struct inference : detail::forward_object<checked<Model, X, call_for<mode::inference, Inputs...>>,
-                                          X, call_for<mode::inference, Inputs...>> {
-  using call_type = call_for<mode::inference, Inputs...>;
+struct inference
+    : detail::forward_object<checked_layer<Model, X, call_for<call_mode::inference, Inputs...>>, X,
+                             call_for<call_mode::inference, Inputs...>> {
+  using call_type = call_for<call_mode::inference, Inputs...>;
   using found = model_verdict<Model, X, call_type>;
-  static_assert(error::every_layer_accepts_its_input<found>,
+  static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
-  static_assert(error::every_layer_keeps_the_contract<found>,
+  static_assert(complaint::every_layer_keeps_the_contract<found>,
                 "a layer does not say what the contract of layers asks for");
-  static_assert(error::every_input_is_given<found>,
+  static_assert(complaint::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
-  using base = detail::forward_object<checked<Model, X, call_type>, X, call_type>;
+  using base = detail::forward_object<checked_layer<Model, X, call_type>, X, call_type>;
   using base::state;
   using typename base::model;
   using typename base::output;
@@ -151,24 +151,24 @@ struct inference : detail::forward_object<checked<Model, X, call_for<mode::infer
 /// Cost    a step allocates nothing; its time does not depend on the ones before
 /// Errors  a layer without a step: tests/fail/streaming_no_step.cpp
 template <class Model, class X, class... Inputs>
-struct streaming
-    : detail::forward_object<detail::stream_model<Model, X, call_for<mode::streaming, Inputs...>>,
-                             X, call_for<mode::streaming, Inputs...>> {
-  using call_type = call_for<mode::streaming, Inputs...>;
+struct streaming : detail::forward_object<
+                       detail::stream_model<Model, X, call_for<call_mode::streaming, Inputs...>>, X,
+                       call_for<call_mode::streaming, Inputs...>> {
+  using call_type = call_for<call_mode::streaming, Inputs...>;
   static constexpr auto steps = streams<as_layer<Model>>;
-  static_assert(error::holds<steps, error::in<Model>>, "a layer of this model has no step");
+  static_assert(complaint::holds<steps, complaint::in<Model>>, "a layer of this model has no step");
   template <bool> struct answer {
     using type = model_verdict<Model, X, call_type>;
   };
   template <class> struct no_answer {
-    using type = error::none;
+    using type = complaint::none;
   };
   using found = typename either<steps, answer<true>, no_answer<void>>::type;
-  static_assert(error::every_layer_accepts_its_input<found>,
+  static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
-  static_assert(error::every_layer_keeps_the_contract<found>,
+  static_assert(complaint::every_layer_keeps_the_contract<found>,
                 "a layer does not say what the contract of layers asks for");
-  static_assert(error::every_input_is_given<found>,
+  static_assert(complaint::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
   using base = detail::forward_object<detail::stream_model<Model, X, call_type>, X, call_type>;
   using typename base::model;
@@ -204,20 +204,20 @@ struct no_gradient {};
 /// Forward and backward of one batch, or of one chunk of it.
 ///
 /// State   zero at first; carried from one forward to the next
-/// Cost    allocates nothing; sizeof is memory_of<Model, X, mode::training>.object, without its
-///         gradient where Gradient is no_gradient
+/// Cost    allocates nothing; sizeof is memory_of<Model, X, call_mode::training>.object, without
+///         its gradient where Gradient is no_gradient
 /// Errors  a backward without a forward before it breaks the contract: layers compute their slopes
 ///         where they kept what they need
 template <class Model, class X, class Gradient, class... Inputs> struct differentiation_into {
-  using call_type = call_for<mode::training, Inputs...>;
+  using call_type = call_for<call_mode::training, Inputs...>;
   using found = model_verdict<Model, X, call_type>;
-  static_assert(error::every_layer_accepts_its_input<found>,
+  static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
-  static_assert(error::every_layer_keeps_the_contract<found>,
+  static_assert(complaint::every_layer_keeps_the_contract<found>,
                 "a layer does not say what the contract of layers asks for");
-  static_assert(error::every_input_is_given<found>,
+  static_assert(complaint::every_input_is_given<found>,
                 "a layer needs an input that the object is not made for");
-  using model = checked<Model, X, call_type>;
+  using model = checked_layer<Model, X, call_type>;
   using input = X;
   using output = output_of<model, X>;
   using storage = storage_of<X>;
@@ -332,12 +332,12 @@ using differentiation = differentiation_into<Model, X, void, Inputs...>;
 namespace detail {
 template <class Model, class X, class Context> struct inference_in;
 template <class Model, class X, class Stream, class... Inputs>
-struct inference_in<Model, X, context<Stream, Inputs...>> {
+struct inference_in<Model, X, call_context<Stream, Inputs...>> {
   using type = inference<Model, X, Inputs...>;
 };
 template <class Model, class X, class Context> struct differentiation_in;
 template <class Model, class X, class Stream, class... Inputs>
-struct differentiation_in<Model, X, context<Stream, Inputs...>> {
+struct differentiation_in<Model, X, call_context<Stream, Inputs...>> {
   using type = differentiation_into<Model, X, void, Inputs...>;
 };
 }  // namespace detail

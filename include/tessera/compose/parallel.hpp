@@ -48,11 +48,11 @@ template <class... Branches> struct parallel : composition<parallel<Branches...>
   template <class X, std::size_t... I> struct parts<X, std::index_sequence<I...>> {
     template <std::size_t K>
     static constexpr bool keeps = reads_output(about_of<branch<K>>.backward_reads);
-    using values = type_list<between<output_of<branch<I>, X>, I, I, keeps<I>>...>;
+    using values = type_list<buffer_between<output_of<branch<I>, X>, I, I, keeps<I>>...>;
     // The slope of each branch's output, then the parts of dx that cannot be added.
-    using slopes =
-        type_list<between<output_of<branch<I>, X>, I, I>...,
-                  between<either<(I == 0 || about_of<branch<I>>.adds_dx), nothing, X>, I, I>...>;
+    using slopes = type_list<
+        buffer_between<output_of<branch<I>, X>, I, I>...,
+        buffer_between<either<(I == 0 || about_of<branch<I>>.adds_dx), nothing, X>, I, I>...>;
   };
   template <class X, class Call> using values = typename parts<X>::values;
   template <class X, class Call> using slopes_between = typename parts<X>::slopes;
@@ -86,7 +86,7 @@ template <class... Branches> struct parallel : composition<parallel<Branches...>
     using S = shape_of<decltype(x)>;
     constexpr auto rank = shape_of<decltype(whole)>::rank;
     return [&]<std::size_t... A>(std::index_sequence<A...>) {
-      return slice(whole, (void(A), all)..., range<start<S, I>, start<S, I + 1>>);
+      return slice(whole, (void(A), whole_axis)..., range<start<S, I>, start<S, I + 1>>);
     }(std::make_index_sequence<rank - 1>{});
   }
 };

@@ -14,7 +14,7 @@ namespace tessera {
 }
 
 /// Bytes that must stay intact from call `first` to call `last`.
-struct piece {
+struct plan_piece {
   std::size_t bytes = 0;
   std::size_t first = 0;
   std::size_t last = 0;
@@ -28,7 +28,7 @@ template <std::size_t N> struct placement {
 /// Places the largest piece first, each at the lowest offset where nothing alive meanwhile is in
 /// its way. Pieces without bytes are not placed, so that they cost nothing.
 template <std::size_t N>
-[[nodiscard]] constexpr auto place(std::array<piece, N> const& pieces) -> placement<N> {
+[[nodiscard]] constexpr auto place_pieces(std::array<plan_piece, N> const& pieces) -> placement<N> {
   auto result = placement<N>{};
   auto order = std::array<std::size_t, N>{};
   auto count = std::size_t{0};
@@ -72,13 +72,13 @@ template <class U> [[nodiscard]] auto lent_at(std::byte* memory) -> U& {
 ///
 /// What it lends are objects of implicit lifetime: trivially copyable, so that lending one writes
 /// nothing, and what it holds is whatever was written there last.
-template <std::size_t Bytes> struct arena {
+template <std::size_t Bytes> struct work_arena {
   alignas(storage_alignment) std::byte memory[Bytes];
   template <class U> [[nodiscard]] auto at(std::size_t offset) -> U& {
     return detail::lent_at<U>(memory + offset);
   }
 };
-template <> struct arena<0> {
+template <> struct work_arena<0> {
   static constexpr std::byte* memory = nullptr;
 };
 

@@ -41,7 +41,8 @@ template <class Layer> struct recompute : as_layer<Layer> {
     [[no_unique_address]] state_of<inner, X, Call> state;
     [[no_unique_address]] kept_of<inner, X, Call> kept;
     [[no_unique_address]] observed_by<inner, X, Call> unseen;
-    [[no_unique_address]] arena<more_bytes(bytes_of<forward_work>, bytes_of<backward_work>)> work;
+    [[no_unique_address]] work_arena<more_bytes(bytes_of<forward_work>, bytes_of<backward_work>)>
+        work;
   };
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {

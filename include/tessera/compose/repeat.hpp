@@ -32,7 +32,7 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
   }
   template <class X, class Call> static constexpr void for_each_child(auto&& f) {
     for_each_index<N>(
-        [&]<std::size_t I>() { f.template operator()<I, Layer, X, Call>(name("", I)); });
+        [&]<std::size_t I>() { f.template operator()<I, Layer, X, Call>(path_name("", I)); });
   }
 
   // -- roles
@@ -40,7 +40,7 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
     using parts = hana::basic_tuple<Part>;
     Part each[N];
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
-      for (auto i = std::size_t{0}; i < N; ++i) f(name("", i), p.each[i]...);
+      for (auto i = std::size_t{0}; i < N; ++i) f(path_name("", i), p.each[i]...);
     }
   };
   /// A row of parts, or nothing of nothing.

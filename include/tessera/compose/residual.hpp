@@ -18,7 +18,8 @@ template <class F> struct residual : composition<residual<F>, F> {
     return same_shape<residual, shape_of<X>, tessera::output_shape<inner, shape_of<X>>>();
   }
   template <class X, class Call>
-  using values = either<keeps && Call::training, type_list<between<X, 0, 0, true>>, type_list<>>;
+  using values =
+      either<keeps && Call::training, type_list<buffer_between<X, 0, 0, true>>, type_list<>>;
 
   static constexpr void run(auto inside, auto x, auto y) {
     inside.template forward<0>(x, y);

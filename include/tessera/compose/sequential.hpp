@@ -76,10 +76,10 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
   template <class X, bool T, std::size_t... I> struct boundaries<X, T, std::index_sequence<I...>> {
     template <bool Here, std::size_t K>
     using type_if = either<Here, input<X, training_call, K>, nothing>;
-    using values = type_list<between<type_if<home(I + 1, T) == I + 1, I + 1>,
-                                     first_at(I + 1, T) - 1, I + 1, kept_at(I + 1)>...>;
+    using values = type_list<buffer_between<type_if<home(I + 1, T) == I + 1, I + 1>,
+                                            first_at(I + 1, T) - 1, I + 1, kept_at(I + 1)>...>;
     using slopes =
-        type_list<between<type_if<slope_home(I + 1) == I + 1, I + 1>, I, last_at(I + 1)>...>;
+        type_list<buffer_between<type_if<slope_home(I + 1) == I + 1, I + 1>, I, last_at(I + 1)>...>;
   };
   template <class X, class Call> using values = typename boundaries<X, Call::training>::values;
   template <class X, class Call> using slopes_between = typename boundaries<X, true>::slopes;

@@ -44,10 +44,12 @@ struct tied : composition<tied<Vocabulary, Width, Body>, Body> {
   using packed = detail::packed_in<Call, detail::affine_map_fn::packed<made<X, Call>, Vocabulary>>;
   static constexpr bool keeps_input = reads_input(about_of<body>.backward_reads);
   template <class X, class Call>
-  using values = type_list<between<input<X, Call, 0>, 0, 0, keeps_input>,
-                           between<made<X, Call>, 0, 0, true>, between<packed<X, Call>, 0, 0>>;
+  using values =
+      type_list<buffer_between<input<X, Call, 0>, 0, 0, keeps_input>,
+                buffer_between<made<X, Call>, 0, 0, true>, buffer_between<packed<X, Call>, 0, 0>>;
   template <class X, class Call>
-  using slopes_between = type_list<between<input<X, Call, 0>, 0, 0>, between<made<X, Call>, 0, 0>>;
+  using slopes_between =
+      type_list<buffer_between<input<X, Call, 0>, 0, 0>, buffer_between<made<X, Call>, 0, 0>>;
   static constexpr auto backward_reads = reads::input;
 
   template <class X, class Call> [[nodiscard]] static constexpr auto rule() {
@@ -61,8 +63,8 @@ struct tied : composition<tied<Vocabulary, Width, Body>, Body> {
     auto const e = inside.template value<0>(embedded_extents(x.actual));
     auto const h = inside.template value<1>(tessera::output_extents<body>(e.actual));
     auto& packed_weight = inside.template memory<2>();
-    kernel<detail::embedding_fn, B>::forward(x.size(), x.data(), Vocabulary, Width, weight.data(),
-                                             e.data());
+    kernel_for<detail::embedding_fn, B>::forward(x.size(), x.data(), Vocabulary, Width,
+                                                 weight.data(), e.data());
     inside.template forward<0>(as_const(e), h);
     affine_map.template prepare<B>(weight, packed_weight);
     affine_map(as_const(h), weight, no_bias<decltype(y)>, y, packed_weight);
@@ -78,7 +80,7 @@ struct tied : composition<tied<Vocabulary, Width, Body>, Body> {
     affine_map_parameters(h, dy, slope, slope_of_no_bias<decltype(h)>);
     inside.template backward<0>(e, h, dh, writes(de));
     if (slope != nullptr)
-      kernel<detail::embedding_fn, backend_of<decltype(x)>>::parameters(
+      kernel_for<detail::embedding_fn, backend_of<decltype(x)>>::parameters(
           x.size(), x.data(), Vocabulary, Width, as_const(de).data(), slope);
     dx.put(scalar_of<decltype(x)>{0});
   }

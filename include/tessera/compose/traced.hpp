@@ -16,7 +16,7 @@ template <class L, class X> [[nodiscard]] constexpr auto returned_expression() {
   if constexpr (array_operand<returned>)
     return std::type_identity<node_of<scalar_of<X>, returned>>{};
   else
-    return std::type_identity<node::constant<scalar_of<X>>>{};
+    return std::type_identity<nodes::constant<scalar_of<X>>>{};
 }
 template <class L, class X>
 using expression_of = typename decltype(returned_expression<L, X>())::type;
@@ -61,7 +61,7 @@ template <class L> struct traced {
   };
   template <class S> using expected_shape = S;
   template <class S>
-  using output_shape = typename grad::forward_only<L, tensor<float, S>>::shape_type;
+  using output_shape = typename tracing::forward_only<L, tensor<float, S>>::shape_type;
   template <class X, class Call> [[nodiscard]] static constexpr auto find() {
     using S = shape_of<X>;
     using needed = typename detail::shape_expected<L, S>::type;
@@ -69,10 +69,10 @@ template <class L> struct traced {
   }
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    if constexpr (m.purpose == mode::streaming && not requires { L::row_wise; }) {
+    if constexpr (m.purpose == call_mode::streaming && not requires { L::row_wise; }) {
       using S = shape_of<decltype(x)>;
       using sequence = reshaped<decltype(x), with_axis<S, 0, 2>>;
-      static_assert(error::holds<expression<sequence>::rows_apart, error::in<L>>,
+      static_assert(complaint::holds<expression<sequence>::rows_apart, complaint::in<L>>,
                     "streaming: this forward-only layer mixes the samples of a sequence");
     }
     auto e = tessera::detail::as_node<scalar_of<decltype(x)>>(L::forward(p, x));
@@ -88,7 +88,7 @@ template <class L> struct traced {
     auto place = tessera::detail::as_node<T>(L::forward(gradient, dx.view));
     e.bind(m.kept.of_rows);
     place.bind(m.work.derivatives);
-    grad::pull_back(e, place, dy);
+    tracing::pull_back(e, place, dy);
   }
 };
 
@@ -102,16 +102,16 @@ inline constexpr bool is_whole =
 /// L itself, or what tracing makes of it.
 template <class L> using as_layer = either<detail::is_whole<L>, L, traced<L>>;
 
-/// What is wrong with a model that is called so; error::none if nothing is.
+/// What is wrong with a model that is called so; complaint::none if nothing is.
 template <class Model, class X, class Call> using model_verdict = verdict<as_layer<Model>, X, Call>;
 
 /// The model as a layer for inputs of type X; after one message, a stand-in.
 template <class Model, class X, class Call>
-using checked = either<layer_for<as_layer<Model>, X, Call>, as_layer<Model>, refused>;
+using checked_layer = either<layer_for<as_layer<Model>, X, Call>, as_layer<Model>, refused>;
 
 namespace detail {
 template <class Model, class X, class Call> struct checked_if {
-  using type = checked<Model, X, Call>;
+  using type = checked_layer<Model, X, Call>;
 };
 }  // namespace detail
 

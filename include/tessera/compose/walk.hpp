@@ -27,7 +27,7 @@ template <class Layer, class X, class Call = training_call> struct place_of_laye
 /// True for a layer made of others, which it hands out with their inputs.
 template <class L, class X, class Call = training_call>
 inline constexpr bool is_composition =
-    requires(decltype([]<std::size_t, class, class, class>(name const&) {}) each) {
+    requires(decltype([]<std::size_t, class, class, class>(path_name const&) {}) each) {
       L::template for_each_child<X, Call>(each);
     };
 
@@ -41,11 +41,12 @@ template <class Layer>
   requires requires { typename Layer::unnamed; }
 struct without_name<Layer> : without_name<typename Layer::unnamed> {};
 
-template <class Layer, class X, class Call> constexpr void walk_layers(name const& path, auto& f) {
+template <class Layer, class X, class Call>
+constexpr void walk_layers(path_name const& path, auto& f) {
   using L = as_layer<Layer>;
   if constexpr (is_composition<L, X, Call>) {
     L::template for_each_child<X, Call>(
-        [&]<std::size_t I, class Child, class Input, class Inside>(name const& child) {
+        [&]<std::size_t I, class Child, class Input, class Inside>(path_name const& child) {
           walk_layers<Child, Input, Inside>(path / child, f);
         });
   } else {
@@ -64,7 +65,7 @@ constexpr void find_layer_without(layer_position& result) {
   using L = as_layer<Layer>;
   if constexpr (is_composition<L, X, Call>) {
     L::template for_each_child<X, Call>(
-        [&]<std::size_t I, class Child, class Input, class Inside>(name const&) {
+        [&]<std::size_t I, class Child, class Input, class Inside>(path_name const&) {
           if (result.found) return;
           result.at[result.depth++] = I;
           find_layer_without<Answer, Child, Input, Inside>(result);
@@ -85,22 +86,22 @@ inline constexpr auto layer_without = [] {
 }  // namespace detail
 
 /// The position of the first layer of a model of which Answer<Layer> does not hold, as an
-/// error::at_position; error::none where it holds of all.
+/// complaint::at_position; complaint::none where it holds of all.
 template <template <class> class Answer, class Model, class X, class Call = training_call>
 [[nodiscard]] constexpr auto first_layer_without() {
   if constexpr (not detail::layer_without<Answer, Model, X, Call>.found)
-    return std::type_identity<error::none>{};
+    return std::type_identity<complaint::none>{};
   else
     return []<std::size_t... I>(std::index_sequence<I...>) {
       return std::type_identity<
-          error::at_position<detail::layer_without<Answer, Model, X, Call>.at[I]...>>{};
+          complaint::at_position<detail::layer_without<Answer, Model, X, Call>.at[I]...>>{};
     }(std::make_index_sequence<detail::layer_without<Answer, Model, X, Call>.depth>{});
 }
 
 /// Calls f(path, place_of_layer<Layer, Input, Call>{}) for every layer of a model that is no
 /// composition, in the order of the forward pass: "0", "1.0" and so on.
 template <class Model, class X, class... Inputs> constexpr void for_each_layer(auto&& f) {
-  detail::walk_layers<Model, X, call_for<mode::training, Inputs...>>(name{}, f);
+  detail::walk_layers<Model, X, call_for<call_mode::training, Inputs...>>(path_name{}, f);
 }
 
 }  // namespace tessera

@@ -38,11 +38,11 @@ struct with : composition<with<From, Net, Into, Body>, Net, Body> {
   };
   template <class X, class Call, std::size_t I> using input = typename part<X, Call, I>::input;
   template <class X, class Call, std::size_t I> using call_inside = typename part<X, Call, I>::call;
-  template <class X, class Call> using values = type_list<between<made<Call>, 0, 1, true>>;
+  template <class X, class Call> using values = type_list<buffer_between<made<Call>, 0, 1, true>>;
   template <class X, class Call>
   using slopes_between =
-      type_list<between<made<Call>, 0, 1>,
-                between<either<about_of<net>.adds_dx, nothing, raw<Call>>, 0, 0>>;
+      type_list<buffer_between<made<Call>, 0, 1>,
+                buffer_between<either<about_of<net>.adds_dx, nothing, raw<Call>>, 0, 0>>;
 
   static constexpr void run(auto inside, auto x, auto y) {
     auto const from = inside.m.template value<From>();

@@ -88,6 +88,6 @@
 #define TESSERA_PARAMETERS(...)                                                                \
   [[nodiscard]] constexpr auto members() { return ::tessera::detail::tie(__VA_ARGS__); }       \
   [[nodiscard]] constexpr auto members() const { return ::tessera::detail::tie(__VA_ARGS__); } \
-  [[nodiscard]] static constexpr auto member_name(std::size_t index) -> ::tessera::name {      \
+  [[nodiscard]] static constexpr auto member_name(std::size_t index) -> ::tessera::path_name { \
     return ::tessera::detail::listed_name(#__VA_ARGS__, index);                                \
   }

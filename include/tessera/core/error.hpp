@@ -8,7 +8,7 @@
 ///
 /// A check is a static_assert on a plain bool whose arguments are facts, so that both compilers
 /// print them: which layer, at which position, what it expected and what it got.
-namespace tessera::error {
+namespace tessera::complaint {
 
 template <std::size_t... Path> struct at_position;  ///< outermost first: <1, 0> is 0 inside of 1
 template <class Where> struct in;                   ///< the layer or operation that complains
@@ -33,4 +33,4 @@ struct mismatch<at_position<Path...>, Where, Expected, Got> {
 /// A yes or no about `Where`, for sentences that name a type and no shapes.
 template <bool Answer, class... Where> inline constexpr bool holds = Answer;
 
-}  // namespace tessera::error
+}  // namespace tessera::complaint

@@ -43,8 +43,8 @@ inline void check_recordings(recordings const& data) {
           "recordings: expected the columns of the first one, and targets for all samples");
 }
 /// Every recording as one part.
-[[nodiscard]] inline auto as_parts(recordings const& data) -> std::vector<part> {
-  auto parts = std::vector<part>{};
+[[nodiscard]] inline auto as_parts(recordings const& data) -> std::vector<recording_part> {
+  auto parts = std::vector<recording_part>{};
   for (auto i = std::size_t{0}; i < data.size(); ++i) parts.push_back({i, 0, data[i].length()});
   return parts;
 }
@@ -116,7 +116,7 @@ class window_batches {
   [[nodiscard]] auto examples(std::size_t batch) const -> std::size_t {
     return std::min(batch_, windows_.size() - batch * batch_);
   }
-  [[nodiscard]] auto window(std::size_t batch, std::size_t i) const -> part {
+  [[nodiscard]] auto window(std::size_t batch, std::size_t i) const -> recording_part {
     auto const at = batch * batch_ + i;
     return windows_[shuffles_ ? order_.at(at) : at];
   }

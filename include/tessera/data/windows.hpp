@@ -12,18 +12,18 @@
 namespace tessera {
 
 /// Samples [begin, end) of one recording.
-struct part {
+struct recording_part {
   std::size_t recording = 0;
   std::size_t begin = 0;
   std::size_t end = 0;
 
   [[nodiscard]] auto length() const -> std::size_t { return end - begin; }
-  friend auto operator==(part const&, part const&) -> bool = default;
+  friend auto operator==(recording_part const&, recording_part const&) -> bool = default;
 };
 
 namespace detail {
 
-inline void check_order(tessera::part const& p, char const* who) {
+inline void check_order(tessera::recording_part const& p, char const* who) {
   if (p.begin > p.end)
     throw std::invalid_argument(std::string{who} + ": a part begins at sample " +
                                 std::to_string(p.begin) + " and ends at " + std::to_string(p.end));
@@ -35,7 +35,8 @@ inline void check_order(tessera::part const& p, char const* who) {
 ///
 /// Errors  std::invalid_argument, which names the part and what there is
 template <class F>
-void check_parts(std::vector<part> const& parts, std::size_t recordings, F const& length_of) {
+void check_parts(std::vector<recording_part> const& parts, std::size_t recordings,
+                 F const& length_of) {
   for (auto const& p : parts) {
     detail::check_order(p, "check_parts");
     if (p.recording >= recordings)
@@ -54,12 +55,12 @@ void check_parts(std::vector<part> const& parts, std::size_t recordings, F const
 ///
 /// Errors  std::invalid_argument for a share outside of [0, 1), and a part that ends before it
 /// begins
-[[nodiscard]] inline auto hold_out(std::vector<part> const& parts, double share)
-    -> std::pair<std::vector<part>, std::vector<part>> {
+[[nodiscard]] inline auto hold_out(std::vector<recording_part> const& parts, double share)
+    -> std::pair<std::vector<recording_part>, std::vector<recording_part>> {
   if (not(share >= 0 && share < 1))
     throw std::invalid_argument("hold_out: expected a share of [0, 1), got " +
                                 std::to_string(share));
-  auto result = std::pair<std::vector<part>, std::vector<part>>{};
+  auto result = std::pair<std::vector<recording_part>, std::vector<recording_part>>{};
   for (auto const& p : parts) {
     detail::check_order(p, "hold_out");
     auto const held = static_cast<std::size_t>(share * static_cast<double>(p.length()));
@@ -80,7 +81,7 @@ void check_parts(std::vector<part> const& parts, std::size_t recordings, F const
 class windows {
  public:
   windows() = default;
-  windows(std::vector<part> parts, std::size_t length, std::size_t stride = 1)
+  windows(std::vector<recording_part> parts, std::size_t length, std::size_t stride = 1)
       : parts_(std::move(parts)), length_(length), stride_(stride) {
     if (length == 0) throw std::invalid_argument("windows: expected a length of at least 1, got 0");
     if (stride == 0) throw std::invalid_argument("windows: expected a stride of at least 1, got 0");
@@ -94,9 +95,9 @@ class windows {
   }
   [[nodiscard]] auto size() const -> std::size_t { return size_; }
   [[nodiscard]] auto length() const -> std::size_t { return length_; }
-  [[nodiscard]] auto parts() const -> std::vector<part> const& { return parts_; }
+  [[nodiscard]] auto parts() const -> std::vector<recording_part> const& { return parts_; }
   /// Window i: those of the first part come first, by time.
-  [[nodiscard]] auto operator[](std::size_t i) const -> part {
+  [[nodiscard]] auto operator[](std::size_t i) const -> recording_part {
     if (i >= size_)
       throw std::out_of_range("windows: window " + std::to_string(i) + " of " +
                               std::to_string(size_));
@@ -108,7 +109,7 @@ class windows {
   }
 
  private:
-  std::vector<part> parts_;
+  std::vector<recording_part> parts_;
   std::vector<std::size_t> first_;  // the number of each part's first window
   std::size_t length_ = 0;
   std::size_t stride_ = 1;

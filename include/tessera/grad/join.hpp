@@ -5,19 +5,19 @@
 #include <tessera/tensor/join.hpp>
 
 /// The derivatives of what is joined.
-namespace tessera::node {
+namespace tessera::nodes {
 
 /// Of joined operands, each gets its part of the slope.
 template <std::size_t Axis, bool New, class... E, class... Place>
 constexpr void pull_operation(joined<Axis, New>, auto const&, auto const& slope,
-                              grad::operands<E...> const& of,
-                              grad::operands<Place...> const& places) {
+                              tracing::operands<E...> const& of,
+                              tracing::operands<Place...> const& places) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (grad::pull_elements(
+    (tracing::pull_elements(
          of.template get<I>(), places.template get<I>(),
          tessera::detail::as_node<void>(joined<Axis, New>::template part_of<I, E...>(slope))),
      ...);
   }(std::index_sequence_for<E...>{});
 }
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

@@ -5,18 +5,18 @@
 #include <tessera/ops/matmul.hpp>
 
 /// The derivatives of a matrix product: da += dy·bᵀ, db += aᵀ·dy.
-namespace tessera::node {
+namespace tessera::nodes {
 
 template <class A, class B, class PlaceA, class PlaceB>
 constexpr void pull_operation(matrix_product, auto const&, auto const& slope,
-                              grad::operands<A, B> const& of,
-                              grad::operands<PlaceA, PlaceB> const& places) {
+                              tracing::operands<A, B> const& of,
+                              tracing::operands<PlaceA, PlaceB> const& places) {
   using T = scalar_of<decltype(slope)>;
   using tessera::detail::multiply;
   auto const& a = of.template get<0>();
   auto const& b = of.template get<1>();
   auto const each = [&](auto&& f) { matrix_product::for_each_matrix<A, B>(f); };
-  if (auto* const da = grad::place_memory<T>(places.template get<0>()))
+  if (auto* const da = tracing::place_memory<T>(places.template get<0>()))
     each([&](auto rows, auto columns, auto depth, auto x, auto w, auto y) {
       multiply<backend_of<decltype(slope)>>(
           tessera::detail::matrix_product<T>{.rows = rows,
@@ -28,7 +28,7 @@ constexpr void pull_operation(matrix_product, auto const&, auto const& slope,
                                              .c_row = depth,
                                              .adds = true});
     });
-  if (auto* const db = grad::place_memory<T>(places.template get<1>()))
+  if (auto* const db = tracing::place_memory<T>(places.template get<1>()))
     each([&](auto rows, auto columns, auto depth, auto x, auto w, auto y) {
       multiply<backend_of<decltype(slope)>>(
           tessera::detail::matrix_product<T>{.rows = depth,
@@ -42,4 +42,4 @@ constexpr void pull_operation(matrix_product, auto const&, auto const& slope,
     });
 }
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

@@ -9,14 +9,14 @@ namespace tessera {
 
 namespace detail {
 
-/// kernel<pull_extremum_fn, Backend>::run(axes, e, to, value, slope): adds to the places of e's
+/// kernel_for<pull_extremum_fn, Backend>::run(axes, e, to, value, slope): adds to the places of e's
 /// extrema, whose values and slopes have the axes of e.
 struct pull_extremum_fn {};
 
 }  // namespace detail
 
 /// The elements that reach the extremum share its slope equally, as torch.amax.
-template <> struct kernel<detail::pull_extremum_fn, reference> {
+template <> struct kernel_for<detail::pull_extremum_fn, reference> {
   template <std::ptrdiff_t... Axes, class E>
   static constexpr void run(axis_list<Axes...>, E const& e, auto const& to, auto const& value,
                             auto const& slope) {
@@ -35,7 +35,7 @@ template <> struct kernel<detail::pull_extremum_fn, reference> {
         auto const visit = [&](auto const& f) {
           detail::for_each_index<(axes::outer | axes::trailing)>(extents, index, [&] {
             auto const row = e.row(index);
-            auto const best = node::detail::operand_row<S>(value, index);
+            auto const best = nodes::detail::operand_row<S>(value, index);
             for (auto i = first; i < last; ++i)
               if (row.get(one_lane{}, i) == best.get(one_lane{}, i)) f(row, i);
           });
@@ -43,44 +43,47 @@ template <> struct kernel<detail::pull_extremum_fn, reference> {
         auto count = T{0};
         visit([&](auto const&, std::size_t) { count += 1; });
         visit([&](auto const& row, std::size_t i) {
-          auto place = grad::place_of(node::detail::operand_row<S>(to, index));
-          auto const d = node::detail::operand_row<S>(slope, index).get(one_lane{}, i) / count;
-          grad::pull(row, place, one_lane{}, i, grad::trace(row, one_lane{}, i), d);
-          grad::flush(row, place);
+          auto place = tracing::place_of(nodes::detail::operand_row<S>(to, index));
+          auto const d = nodes::detail::operand_row<S>(slope, index).get(one_lane{}, i) / count;
+          tracing::pull(row, place, one_lane{}, i, tracing::trace(row, one_lane{}, i), d);
+          tracing::flush(row, place);
         });
       }
     });
   }
 };
 template <>
-struct kernel<detail::pull_extremum_fn, simd> : kernel<detail::pull_extremum_fn, reference> {};
+struct kernel_for<detail::pull_extremum_fn, simd>
+    : kernel_for<detail::pull_extremum_fn, reference> {};
 
 }  // namespace tessera
 
-namespace tessera::node {
+namespace tessera::nodes {
 
 /// Of a sum, every element gets the whole slope.
 template <class Join, bool Keep, std::ptrdiff_t... Axes, class E, class Place>
 constexpr void pull_operation(reduction<Join, Keep, Axes...>, auto const& value, auto const& slope,
-                              grad::operands<E> const& of, grad::operands<Place> const& places) {
+                              tracing::operands<E> const& of,
+                              tracing::operands<Place> const& places) {
   using kept = reduced<shape_of<E>, true, Axes...>;
   auto const& e = of.template get<0>();
   auto const actual = tessera::detail::reduced_extents<shape_of<E>, true, Axes...>(e.extents());
   auto const as_kept = [&](auto const& x) {
     return leaf<scalar_of<decltype(x)> const, kept, backend_of<E>>{{}, x.memory, actual};
   };
-  if constexpr (std::same_as<Join, reduce::adds>)
-    grad::pull_elements(e, places.template get<0>(), as_kept(slope));
+  if constexpr (std::same_as<Join, reductions::adds>)
+    tracing::pull_elements(e, places.template get<0>(), as_kept(slope));
   else
-    kernel<tessera::detail::pull_extremum_fn, backend_of<E>>::run(
+    kernel_for<tessera::detail::pull_extremum_fn, backend_of<E>>::run(
         axis_list<Axes...>{}, e, places.template get<0>(), as_kept(value), as_kept(slope));
 }
 
 /// Of a value, the expression that it was computed from gets the slope.
 template <class E, class Place>
-constexpr void pull_operation(value_of, auto const&, auto const& slope, grad::operands<E> const& of,
-                              grad::operands<Place> const& places) {
-  grad::pull_elements(of.template get<0>(), places.template get<0>(), slope);
+constexpr void pull_operation(value_of, auto const&, auto const& slope,
+                              tracing::operands<E> const& of,
+                              tracing::operands<Place> const& places) {
+  tracing::pull_elements(of.template get<0>(), places.template get<0>(), slope);
 }
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

@@ -4,11 +4,11 @@
 #include <tessera/grad/trace.hpp>
 #include <tessera/tensor/search.hpp>
 
-namespace tessera::node {
+namespace tessera::nodes {
 
 /// An index has no slope.
 template <bool Largest, std::size_t Axis>
 constexpr void pull_operation(search<Largest, Axis>, auto const&, auto const&, auto const&,
                               auto const&) {}
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

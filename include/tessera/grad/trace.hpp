@@ -13,12 +13,12 @@
 /// Cost      one pass over the elements for every fused group, which computes each value once, and
 ///           one kernel for every operation that is computed before the row pass
 /// Accuracy  elements are added to a place in row-major order, one after another, on every backend
-namespace tessera::grad::inline TESSERA_TARGET {
+namespace tessera::tracing::inline TESSERA_TARGET {
 
 /// The values along one path of a fused group: an operation's and, below it, its operands'.
 template <class V, class... Operands> struct traced_value {
   V value;
-  node::items<Operands...> operands;
+  nodes::items<Operands...> operands;
 };
 
 // -- trace: the value of a row at i, with what led to it ------------------------------------------
@@ -29,13 +29,14 @@ template <class L, class Row>
   return traced_value<V>{row.get(lanes, i), {}};
 }
 template <class L, class F, class... Rows>
-[[nodiscard]] TESSERA_INLINE constexpr auto trace(node::map_row<F, Rows...> const& row, L lanes,
+[[nodiscard]] TESSERA_INLINE constexpr auto trace(nodes::map_row<F, Rows...> const& row, L lanes,
                                                   std::size_t i) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) TESSERA_INLINE {
-    auto const operands = node::make_items(trace(node::item<I>(row.rows), lanes, i)...);
-    auto const value = F::value(node::item<I>(operands).value...);
+    auto const operands = nodes::make_items(trace(nodes::item<I>(row.rows), lanes, i)...);
+    auto const value = F::value(nodes::item<I>(operands).value...);
     return traced_value<std::remove_const_t<decltype(value)>,
-                        std::remove_cvref_t<decltype(node::item<I>(operands))>...>{value, operands};
+                        std::remove_cvref_t<decltype(nodes::item<I>(operands))>...>{value,
+                                                                                    operands};
   }(std::index_sequence_for<Rows...>{});
 }
 
@@ -47,34 +48,34 @@ template <class Place, class T> struct summed_place {
   T sum{};
 };
 template <class F, class... Places> struct map_place {
-  node::items<Places...> places;
+  nodes::items<Places...> places;
 };
 
 template <class F, class... Rows>
-[[nodiscard]] constexpr auto place_of(node::map_row<F, Rows...> const& row);
+[[nodiscard]] constexpr auto place_of(nodes::map_row<F, Rows...> const& row);
 template <class Row> [[nodiscard]] constexpr auto place_of(Row const& row) { return row; }
 template <class Row, class T>
-[[nodiscard]] constexpr auto place_of(node::repeated_row<Row, T> const& row) {
+[[nodiscard]] constexpr auto place_of(nodes::repeated_row<Row, T> const& row) {
   auto const place = place_of(row.row);
   return summed_place<std::remove_const_t<decltype(place)>, T>{place};
 }
 template <class F, class... Rows>
-[[nodiscard]] constexpr auto place_of(node::map_row<F, Rows...> const& row) {
+[[nodiscard]] constexpr auto place_of(nodes::map_row<F, Rows...> const& row) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return map_place<F, std::remove_cvref_t<decltype(place_of(node::item<I>(row.rows)))>...>{
-        node::make_items(place_of(node::item<I>(row.rows))...)};
+    return map_place<F, std::remove_cvref_t<decltype(place_of(nodes::item<I>(row.rows)))>...>{
+        nodes::make_items(place_of(nodes::item<I>(row.rows))...)};
   }(std::index_sequence_for<Rows...>{});
 }
 
 // -- pull: adds d times the slope to the places ---------------------------------------------------
 
 template <class F, class... Rows, class... Places, class L, class V>
-TESSERA_INLINE constexpr void pull(node::map_row<F, Rows...> const& row,
+TESSERA_INLINE constexpr void pull(nodes::map_row<F, Rows...> const& row,
                                    map_place<F, Places...>& place, L lanes, std::size_t i,
                                    auto const& traced, V d);
 
 template <class T, bool Wanted, class L, class V>
-TESSERA_INLINE constexpr void pull(auto const&, node::contiguous_row<T, Wanted>& place, L lanes,
+TESSERA_INLINE constexpr void pull(auto const&, nodes::contiguous_row<T, Wanted>& place, L lanes,
                                    std::size_t i, auto const&, V d) {
   if constexpr (Wanted) {
     if (place.data == nullptr) return;
@@ -84,8 +85,8 @@ TESSERA_INLINE constexpr void pull(auto const&, node::contiguous_row<T, Wanted>&
   }
 }
 template <class T, class L, class V>
-TESSERA_INLINE constexpr void pull(auto const&, node::strided_row<T>& place, L lanes, std::size_t i,
-                                   auto const&, V d) {
+TESSERA_INLINE constexpr void pull(auto const&, nodes::strided_row<T>& place, L lanes,
+                                   std::size_t i, auto const&, V d) {
   if (place.data == nullptr) return;
   for (auto k = std::size_t{0}; k < lanes.count(); ++k) {
     auto* const at = const_cast<std::remove_const_t<T>*>(
@@ -94,8 +95,8 @@ TESSERA_INLINE constexpr void pull(auto const&, node::strided_row<T>& place, L l
   }
 }
 template <class T, class L, class V>
-TESSERA_INLINE constexpr void pull(auto const&, node::constant_row<T>&, L, std::size_t, auto const&,
-                                   V) {}
+TESSERA_INLINE constexpr void pull(auto const&, nodes::constant_row<T>&, L, std::size_t,
+                                   auto const&, V) {}
 template <class Place, class T, class L, class V>
 TESSERA_INLINE constexpr void pull(auto const&, summed_place<Place, T>& place, L lanes, std::size_t,
                                    auto const&, V d) {
@@ -103,19 +104,19 @@ TESSERA_INLINE constexpr void pull(auto const&, summed_place<Place, T>& place, L
 }
 template <std::size_t J, class F, class... Rows, class... Places, class L, class V,
           std::size_t... I>
-TESSERA_INLINE constexpr void pull_operand(node::map_row<F, Rows...> const& row,
+TESSERA_INLINE constexpr void pull_operand(nodes::map_row<F, Rows...> const& row,
                                            map_place<F, Places...>& place, L lanes, std::size_t i,
                                            auto const& traced, V d, std::index_sequence<I...>) {
   // An integer or a truth has no slope.
   if constexpr (op::has_slope<F, J> &&
                 std::is_floating_point_v<
-                    std::remove_cvref_t<decltype(node::item<J>(traced.operands).value)>>)
-    pull(node::item<J>(row.rows), node::item<J>(place.places), lanes, i,
-         node::item<J>(traced.operands),
-         d * F::template slope<J>(traced.value, node::item<I>(traced.operands).value...));
+                    std::remove_cvref_t<decltype(nodes::item<J>(traced.operands).value)>>)
+    pull(nodes::item<J>(row.rows), nodes::item<J>(place.places), lanes, i,
+         nodes::item<J>(traced.operands),
+         d * F::template slope<J>(traced.value, nodes::item<I>(traced.operands).value...));
 }
 template <class F, class... Rows, class... Places, class L, class V>
-TESSERA_INLINE constexpr void pull(node::map_row<F, Rows...> const& row,
+TESSERA_INLINE constexpr void pull(nodes::map_row<F, Rows...> const& row,
                                    map_place<F, Places...>& place, L lanes, std::size_t i,
                                    auto const& traced, V d) {
   [&]<std::size_t... I>(std::index_sequence<I...> all) TESSERA_INLINE {
@@ -127,21 +128,21 @@ TESSERA_INLINE constexpr void pull(node::map_row<F, Rows...> const& row,
 
 constexpr void flush(auto const&, auto&) {}
 template <class F, class... Rows, class... Places>
-constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places...>& place);
+constexpr void flush(nodes::map_row<F, Rows...> const& row, map_place<F, Places...>& place);
 template <class Row, class T, class Place>
-constexpr void flush(node::repeated_row<Row, T> const& row, summed_place<Place, T>& place) {
+constexpr void flush(nodes::repeated_row<Row, T> const& row, summed_place<Place, T>& place) {
   pull(row.row, place.place, one_lane{}, 0, trace(row.row, one_lane{}, 0), place.sum);
   flush(row.row, place.place);
   place.sum = T{};
 }
 template <class F, class... Rows, class... Places>
-constexpr void flush(node::map_row<F, Rows...> const& row, map_place<F, Places...>& place) {
+constexpr void flush(nodes::map_row<F, Rows...> const& row, map_place<F, Places...>& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (flush(node::item<I>(row.rows), node::item<I>(place.places)), ...);
+    (flush(nodes::item<I>(row.rows), nodes::item<I>(place.places)), ...);
   }(std::index_sequence_for<Rows...>{});
 }
 
-}  // namespace tessera::grad::inline TESSERA_TARGET
+}  // namespace tessera::tracing::inline TESSERA_TARGET
 
 namespace tessera {
 
@@ -152,47 +153,49 @@ struct pull_fn {};
 
 }  // namespace detail
 
-template <> struct kernel<detail::pull_fn, reference> {
+template <> struct kernel_for<detail::pull_fn, reference> {
   template <class S, class E, class Place, class D>
   static constexpr void run(actual_extents<S> const& actual, E const& e, Place const& to,
                             D const& d) {
     if constexpr (E::flat && D::flat && std::same_as<shape_of<E>, S> &&
                   (std::same_as<shape_of<D>, S> || shape_of<D>::rank == 0)) {
-      row(actual.size(), e.flat_row(), to.flat_row(), node::detail::operand_flat_row<S>(d));
+      row(actual.size(), e.flat_row(), to.flat_row(), nodes::detail::operand_flat_row<S>(d));
     } else {
       auto const n = detail::row_length(actual);
       detail::for_each_row(actual, [&](auto const& index) {
-        row(n, node::detail::operand_row<S>(e, index), node::detail::operand_row<S>(to, index),
-            node::detail::operand_row<S>(d, index));
+        row(n, nodes::detail::operand_row<S>(e, index), nodes::detail::operand_row<S>(to, index),
+            nodes::detail::operand_row<S>(d, index));
       });
     }
   }
 
  private:
   static constexpr void row(std::size_t n, auto const& e, auto const& to, auto const& d) {
-    auto place = grad::place_of(to);
+    auto place = tracing::place_of(to);
     for (auto i = std::size_t{0}; i < n; ++i)
-      grad::pull(e, place, one_lane{}, i, grad::trace(e, one_lane{}, i), d.get(one_lane{}, i));
-    grad::flush(e, place);
+      tracing::pull(e, place, one_lane{}, i, tracing::trace(e, one_lane{}, i),
+                    d.get(one_lane{}, i));
+    tracing::flush(e, place);
   }
 };
-template <> struct kernel<detail::pull_fn, simd> : kernel<detail::pull_fn, reference> {};
+template <> struct kernel_for<detail::pull_fn, simd> : kernel_for<detail::pull_fn, reference> {};
 
-namespace grad::inline TESSERA_TARGET {
+namespace tracing::inline TESSERA_TARGET {
 
 /// Adds to the places of `to` what d (of a shape that repeats to that of e) is worth there.
 template <class E, class Place, class D>
 constexpr void pull_elements(E const& e, Place const& to, D const& d) {
   using S = shape_of<E>;
-  kernel<tessera::detail::pull_fn, backend_of<E>>::run(actual_extents<S>(e.extents()), e, to, d);
+  kernel_for<tessera::detail::pull_fn, backend_of<E>>::run(actual_extents<S>(e.extents()), e, to,
+                                                           d);
 }
 
 /// The operands of an operation, by reference.
 template <class... A> struct operands {
-  node::items<A const*...> at;
-  constexpr explicit operands(A const&... a) : at{node::make_items(&a...)} {}
+  nodes::items<A const*...> at;
+  constexpr explicit operands(A const&... a) : at{nodes::make_items(&a...)} {}
   template <std::size_t I> [[nodiscard]] constexpr auto get() const -> auto const& {
-    return *node::item<I>(at);
+    return *nodes::item<I>(at);
   }
 };
 
@@ -203,7 +206,7 @@ template <class T, class Place>
   return const_cast<T*>(place.data());
 }
 template <class T, class X>
-[[nodiscard]] constexpr auto place_memory(node::owned_leaf<X> const&) -> T* {
+[[nodiscard]] constexpr auto place_memory(nodes::owned_leaf<X> const&) -> T* {
   return nullptr;
 }
 
@@ -211,25 +214,25 @@ template <class T, class X>
 
 template <class E, class Place> constexpr void reverse(E const&, Place const&) {}
 template <class A, class B, class S, bool U>
-constexpr void reverse(node::arranged<A, S, U> const& e, node::arranged<B, S, U> const& place);
+constexpr void reverse(nodes::arranged<A, S, U> const& e, nodes::arranged<B, S, U> const& place);
 template <class Op, class... A, class... B>
-constexpr void reverse(node::result<Op, A...> const& e, node::result<Op, B...> const& place);
+constexpr void reverse(nodes::result<Op, A...> const& e, nodes::result<Op, B...> const& place);
 
 template <class F, class... A, class... B>
-constexpr void reverse(node::map<F, A...> const& e, node::map<F, B...> const& place) {
+constexpr void reverse(nodes::map<F, A...> const& e, nodes::map<F, B...> const& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     constexpr auto last = sizeof...(A) - 1;
     (reverse(e.template arg<last - I>(), place.template arg<last - I>()), ...);
   }(std::index_sequence_for<A...>{});
 }
 template <class A, class B, class S, bool U>
-constexpr void reverse(node::arranged<A, S, U> const& e, node::arranged<B, S, U> const& place) {
+constexpr void reverse(nodes::arranged<A, S, U> const& e, nodes::arranged<B, S, U> const& place) {
   reverse(e.arg, place.arg);
 }
 template <class Op, class... A, class... B>
-constexpr void reverse(node::result<Op, A...> const& e, node::result<Op, B...> const& place) {
+constexpr void reverse(nodes::result<Op, A...> const& e, nodes::result<Op, B...> const& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    // Found beside Op, in namespace node: what an operation is worth to its operands.
+    // Found beside Op, in namespace nodes: what an operation is worth to its operands.
     pull_operation(Op{}, e.as_leaf(), place.as_leaf(), operands<A...>{e.template arg<I>()...},
                    operands<B...>{place.template arg<I>()...});
     constexpr auto last = sizeof...(A) - 1;
@@ -240,17 +243,17 @@ constexpr void reverse(node::result<Op, A...> const& e, node::result<Op, B...> c
 // -- clear: the memory of the derivatives, before anything is added -------------------------------
 
 template <class E> constexpr void clear(E const&) {}
-template <class A, class S, bool U> constexpr void clear(node::arranged<A, S, U> const& place);
-template <class Op, class... A> constexpr void clear(node::result<Op, A...> const& place);
-template <class F, class... A> constexpr void clear(node::map<F, A...> const& place) {
+template <class A, class S, bool U> constexpr void clear(nodes::arranged<A, S, U> const& place);
+template <class Op, class... A> constexpr void clear(nodes::result<Op, A...> const& place);
+template <class F, class... A> constexpr void clear(nodes::map<F, A...> const& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (clear(place.template arg<I>()), ...);
   }(std::index_sequence_for<A...>{});
 }
-template <class A, class S, bool U> constexpr void clear(node::arranged<A, S, U> const& place) {
+template <class A, class S, bool U> constexpr void clear(nodes::arranged<A, S, U> const& place) {
   clear(place.arg);
 }
-template <class Op, class... A> constexpr void clear(node::result<Op, A...> const& place) {
+template <class Op, class... A> constexpr void clear(nodes::result<Op, A...> const& place) {
   tessera::assign(place.as_view(), 0);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (clear(place.template arg<I>()), ...);
@@ -262,16 +265,16 @@ template <class Op, class... A> constexpr void clear(node::result<Op, A...> cons
 template <class E, class Place, class Dy>
 constexpr void pull_back(E const& e, Place const& place, Dy const& dy) {
   clear(place);
-  if constexpr (node::is_result<E>) {
+  if constexpr (nodes::is_result<E>) {
     tessera::assign(place.as_view(), dy);
   } else {
     pull_elements(
         e, place,
-        node::leaf<scalar_of<Dy> const, shape_of<Dy>, backend_of<Dy>>{{}, dy.data(), dy.actual});
+        nodes::leaf<scalar_of<Dy> const, shape_of<Dy>, backend_of<Dy>>{{}, dy.data(), dy.actual});
   }
   reverse(e, place);
 }
 
-}  // namespace grad::inline TESSERA_TARGET
+}  // namespace tracing::inline TESSERA_TARGET
 
 }  // namespace tessera

@@ -31,7 +31,7 @@ void write_header(std::filesystem::path const& path, std::string const& space, P
   auto numbers = std::size_t{0};
   auto body = std::string{};
   for_each_parameter(
-      [&](name const& where, auto const& w) {
+      [&](path_name const& where, auto const& w) {
         using S = shape_of<decltype(w)>;
         static_assert(std::same_as<scalar_of<decltype(w)>, float>, "write_header: floats");
         body += "    // " + std::string{where.c_str()} + " (";

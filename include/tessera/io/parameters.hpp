@@ -69,7 +69,7 @@ void check_parameters(safetensors const& file, P const& p, std::string const& pr
                       bool alone = true) {
   auto known = std::set<std::string>{};
   for_each_parameter(
-      [&](name const& path, auto const& w) {
+      [&](path_name const& path, auto const& w) {
         using W = std::remove_cvref_t<decltype(w)>;
         auto const key = prefix + path.c_str();
         known.insert(key);
@@ -99,7 +99,7 @@ void load_parameters(safetensors const& file, P& p, std::string const& prefix = 
                      bool alone = true) {
   check_parameters(file, p, prefix, alone);
   for_each_parameter(
-      [&](name const& path, auto& w) {
+      [&](path_name const& path, auto& w) {
         detail::read_numbers(file[prefix + path.c_str()], w.data(), w.size());
       },
       p);
@@ -126,7 +126,7 @@ void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "
     auto const content = safetensors::look(file.bytes());
     check_parameters(content, p, prefix, alone);
     for_each_parameter(
-        [&](name const& path, auto& w) {
+        [&](path_name const& path, auto& w) {
           using W = std::remove_cvref_t<decltype(w)>;
           using T = scalar_of<W>;
           static_assert(not owning<W> && std::is_const_v<typename W::scalar_type>,
@@ -142,7 +142,7 @@ void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "
         },
         p);
     for_each_parameter(
-        [&](name const& path, auto& w) {
+        [&](path_name const& path, auto& w) {
           // A view is not assigned to: it would copy what it views.
           using W = std::remove_cvref_t<decltype(w)>;
           using T = scalar_of<W>;
@@ -162,7 +162,7 @@ void map_parameters(mapped_file const&&, P&, std::string const& = "", bool = tru
 template <class P>
 void add_parameters(safetensors_writer& writer, P const& p, std::string const& prefix = "") {
   for_each_parameter(
-      [&](name const& path, auto const& w) {
+      [&](path_name const& path, auto const& w) {
         using W = std::remove_cvref_t<decltype(w)>;
         writer.add(prefix + path.c_str(), dtype_of<scalar_of<W>>(), file_shape<shape_of<W>>(),
                    std::as_bytes(std::span{w.data(), w.size()}));

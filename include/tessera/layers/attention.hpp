@@ -120,10 +120,10 @@ struct attention_layer {
     parameters_of<to_key, Storage> value;
     [[no_unique_address]] parameters_of<to_out, Storage> out;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
-      f(name(Names::query), p.query...);
-      f(name(Names::key), p.key...);
-      f(name(Names::value), p.value...);
-      if constexpr (projects_out) f(name(Names::out), p.out...);
+      f(path_name(Names::query), p.query...);
+      f(path_name(Names::key), p.key...);
+      f(path_name(Names::value), p.value...);
+      if constexpr (projects_out) f(path_name(Names::out), p.out...);
     }
   };
   template <class Storage>
@@ -140,7 +140,7 @@ struct attention_layer {
   static constexpr bool counts = (crosses || Options.padded) && gives<Call, tag::lengths>;
   template <class Call>
   static constexpr bool shows = Options.weights && gives<Call, tag::attention_weights>;
-  template <class Call> static constexpr bool steps = Call::purpose == mode::streaming;
+  template <class Call> static constexpr bool steps = Call::purpose == call_mode::streaming;
   /// What keys and values are made of.
   template <class X, class Call>
   using entries_of = std::conditional_t<crosses, given_type<Call, tag::memory>, X>;
@@ -267,14 +267,15 @@ struct attention_layer {
       dmixed = slope.data();
     }
     auto const keys = crosses ? sizes_of(e).times : s.times;
-    attention.template backward<B, T>(heads_of<T>(s, 0, keys, places_in(m.kept), lengths_in(m)),
-                                      {.y = mixed,
-                                       .dy = dmixed,
-                                       .log_sum = m.kept.log_sum.data(),
-                                       .dq = d.q,
-                                       .dk = d.k,
-                                       .dv = d.v},
-                                      m.work.head);
+    scaled_dot_product_attention.template backward<B, T>(
+        heads_of<T>(s, 0, keys, places_in(m.kept), lengths_in(m)),
+        {.y = mixed,
+         .dy = dmixed,
+         .log_sum = m.kept.log_sum.data(),
+         .dq = d.q,
+         .dk = d.k,
+         .dv = d.v},
+        m.work.head);
     turn<B>(s, 0, d.q, columns[0], heads, true);
     turn<B>(s, 0, d.k, kv_row, kv_heads, true);
     auto const de = [&] {
@@ -412,13 +413,13 @@ struct attention_layer {
   static constexpr void turn(sizes s, std::size_t first, T* x, std::size_t row, std::size_t vectors,
                              bool back) {
     if constexpr (turns)
-      kernel<detail::rotary_fn, Backend>::template run<width>({.times = s.times,
-                                                               .lanes = s.lanes,
-                                                               .vectors = vectors,
-                                                               .time_distance = s.lanes * row,
-                                                               .lane_distance = row,
-                                                               .first = first},
-                                                              frequencies<T>.data(), x, back);
+      kernel_for<detail::rotary_fn, Backend>::template run<width>({.times = s.times,
+                                                                   .lanes = s.lanes,
+                                                                   .vectors = vectors,
+                                                                   .time_distance = s.lanes * row,
+                                                                   .lane_distance = row,
+                                                                   .first = first},
+                                                                  frequencies<T>.data(), x, back);
   }
 
   // -- inputs of a call
@@ -543,11 +544,13 @@ struct attention_layer {
     auto const every = heads_of<T>(s, before, keys, seen, lengths_in(m));
     auto* mixed = y.data();
     if constexpr (projects_out) mixed = m.kept.mixed.data();
-    attention.template forward<B, T>(every, mixed, m.kept.log_sum.data(), m.work.head);
+    scaled_dot_product_attention.template forward<B, T>(every, mixed, m.kept.log_sum.data(),
+                                                        m.work.head);
     if constexpr (shows<typename decltype(m)::call_type>) {
       auto const to = m.template slope<tag::attention_weights>();
       if (to.has_memory())
-        attention.template weights<B, T>(every, m.kept.log_sum.data(), to.data());
+        scaled_dot_product_attention.template weights<B, T>(every, m.kept.log_sum.data(),
+                                                            to.data());
     }
     if constexpr (projects_out) {
       affine_map.template prepare<B>(out_of(p).weight, m.work.out);

@@ -95,7 +95,7 @@ struct batch_norm {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    using run = kernel<detail::batch_norm_fn, backend_of<decltype(x)>>;
+    using run = kernel_for<detail::batch_norm_fn, backend_of<decltype(x)>>;
     constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
     auto const g = geometry<m.learns>(x);
     auto* const mean = m.kept.mean.data();
@@ -116,7 +116,7 @@ struct batch_norm {
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel<detail::batch_norm_fn, backend_of<decltype(x)>>::template backward<T>(
+    kernel_for<detail::batch_norm_fn, backend_of<decltype(x)>>::template backward<T>(
         geometry<m.learns>(x), m.learns, x.data(), data_or_null<T const>(p.weight),
         m.kept.mean.data(), m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
@@ -130,14 +130,14 @@ struct batch_norm {
   /// What two chunks observed, together.
   static constexpr void fold(auto& to, auto const& from) {
     using R = decltype(to.mean);
-    kernel<detail::batch_norm_fn, backend_of<R>>::template fold<scalar_of<R>>(Features, seen(to),
-                                                                              seen(from));
+    kernel_for<detail::batch_norm_fn, backend_of<R>>::template fold<scalar_of<R>>(
+        Features, seen(to), seen(from));
   }
   static constexpr void absorb(auto& s, auto const& o) {
     using R = std::remove_cvref_t<decltype(o.mean)>;
     using T = scalar_of<R>;
     constexpr auto momentum = static_cast<T>(static_cast<double>(Options.momentum_1e6) * 1e-6);
-    kernel<detail::batch_norm_fn, backend_of<R>>::template absorb<T>(
+    kernel_for<detail::batch_norm_fn, backend_of<R>>::template absorb<T>(
         Features, momentum, s.running_mean.data(), s.running_var.data(),
         s.num_batches_tracked.data(), seen(o));
   }

@@ -71,7 +71,7 @@ struct condition_bias {
       if constexpr (axes::count == 0)
         assign(to, seen(dy));
       else
-        assign(to, sum(seen(dy), typename axes::list{}, keep));
+        assign(to, sum(seen(dy), typename axes::list{}, keepdims));
       auto const slope = m.template slope<tag::condition>();
       if (slope.has_memory()) {
         auto const part = m.work.condition.sized_like(c);
@@ -99,8 +99,8 @@ struct condition_bias {
   template <class X, class M> [[nodiscard]] static consteval auto fits() -> bool {
     using S = shape_of<X>;
     using C = shape_of<condition_in<typename M::call_type>>;
-    static_assert(error::holds<repeats_to<S, C>(), error::in<condition_bias>, error::expected<S>,
-                               error::got<C>>,
+    static_assert(complaint::holds<repeats_to<S, C>(), complaint::in<condition_bias>,
+                                   complaint::expected<S>, complaint::got<C>>,
                   "condition_bias: the condition has another shape");
     return repeats_to<S, C>();
   }

@@ -106,7 +106,7 @@ struct conv1d {
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
-    using run = kernel<detail::conv1d_fn, backend_of<decltype(x)>>;
+    using run = kernel_for<detail::conv1d_fn, backend_of<decltype(x)>>;
     auto const time = x.template extent_of<0>();
     auto const g = geometry(time, dy.template extent_of<0>(), time == 0 ? 0 : x.size() / In / time);
     auto const* const past = [&]() -> T const* {
@@ -153,7 +153,7 @@ struct conv1d {
   static constexpr void convolve(detail::conv1d_geometry const& g, auto const& p, auto x, auto y,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
-    using run = kernel<detail::conv1d_fn, backend_of<decltype(x)>>;
+    using run = kernel_for<detail::conv1d_fn, backend_of<decltype(x)>>;
     auto* const past = [&]() -> T* {
       if constexpr (remembers && m.has_state)
         return m.state.past.data();

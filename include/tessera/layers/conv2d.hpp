@@ -81,14 +81,14 @@ struct conv2d {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel<detail::conv2d_fn, backend_of<decltype(x)>>::forward(
+    kernel_for<detail::conv2d_fn, backend_of<decltype(x)>>::forward(
         geometry(x, y), x.data(), p.weight.data(), data_or_null<T const>(p.bias), y.data(),
         m.work.packed.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
-    using run = kernel<detail::conv2d_fn, backend_of<decltype(x)>>;
+    using run = kernel_for<detail::conv2d_fn, backend_of<decltype(x)>>;
     auto const g = geometry(dx.view, dy);
     if (dx.has_memory()) run::input(g, p.weight.data(), dy.data(), dx.data(), m.work.packed.data());
     run::parameters(g, x.data(), dy.data(), gradient.weight.data(), data_or_null<T>(gradient.bias),

@@ -29,15 +29,15 @@ template <std::size_t Count, std::size_t Width> struct embedding {
     if constexpr (not std::integral<T>)
       static_assert(Count < (std::size_t{1} << (lane::format<T>::mantissa + 1)),
                     "embedding: the scalar type does not hold all whole numbers below Count");
-    kernel<detail::embedding_fn, backend_of<decltype(x)>>::forward(x.size(), x.data(), Count, Width,
-                                                                   p.weight.data(), y.data());
+    kernel_for<detail::embedding_fn, backend_of<decltype(x)>>::forward(
+        x.size(), x.data(), Count, Width, p.weight.data(), y.data());
   }
   static constexpr void backward(auto const&, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto) {
     using T = scalar_of<decltype(x)>;
     dx.put(T{0});
     if (gradient.weight.data() != nullptr)
-      kernel<detail::embedding_fn, backend_of<decltype(x)>>::parameters(
+      kernel_for<detail::embedding_fn, backend_of<decltype(x)>>::parameters(
           x.size(), x.data(), Count, Width, dy.data(), gradient.weight.data());
   }
   static constexpr void initialize(auto& p, auto& generator) { generator.normal(p.weight); }

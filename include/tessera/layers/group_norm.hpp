@@ -48,14 +48,14 @@ struct group_norm {
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
     constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
-    kernel<detail::group_norm_fn, backend_of<decltype(x)>>::template forward<T>(
+    kernel_for<detail::group_norm_fn, backend_of<decltype(x)>>::template forward<T>(
         geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
         epsilon, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel<detail::group_norm_fn, backend_of<decltype(x)>>::template backward<T>(
+    kernel_for<detail::group_norm_fn, backend_of<decltype(x)>>::template backward<T>(
         geometry(x), x.data(), data_or_null<T const>(p.weight), m.kept.mean.data(),
         m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},

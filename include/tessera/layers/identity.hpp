@@ -23,6 +23,6 @@ struct identity : without_parameters, any_shape {
 /// Layer(x) and, in the channels behind it, x: what a U-Net carries past its lower levels.
 ///
 /// Shapes  x (..., In) -> y (..., Out of Layer + In); Layer changes no other axis
-template <class Layer> using skip = parallel<Layer, identity>;
+template <class Layer> using skip_connection = parallel<Layer, identity>;
 
 }  // namespace tessera

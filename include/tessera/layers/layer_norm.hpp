@@ -70,8 +70,8 @@ struct layer_norm {
     auto const average = m.kept.mean.sized_like(x);  // (..., 1)
     auto const scale = m.kept.scale.sized_like(x);   // (..., 1)
     constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
-    assign(average, mean(x, axis<-1>, keep));
-    assign(scale, mean(square(x - average), axis<-1>, keep));
+    assign(average, mean(x, axis<-1>, keepdims));
+    assign(scale, mean(square(x - average), axis<-1>, keepdims));
     assign(scale, rsqrt(scale + epsilon));
     if constexpr (Options.affine)
       assign(y, (x - average) * scale * p.weight + p.bias);
@@ -92,8 +92,8 @@ struct layer_norm {
       }();
       auto const mean_d = m.work.mean.sized_like(x);
       auto const mean_product = m.work.product.sized_like(x);
-      assign(mean_d, mean(d, axis<-1>, keep));
-      assign(mean_product, mean(d * normal, axis<-1>, keep));
+      assign(mean_d, mean(d, axis<-1>, keepdims));
+      assign(mean_product, mean(d * normal, axis<-1>, keepdims));
       dx.put((d - mean_d - normal * mean_product) * scale);
     }
     if constexpr (Options.affine) {

@@ -24,11 +24,11 @@ namespace detail {
 template <class Loss, class Y, class Target> [[nodiscard]] constexpr auto is_like_output() -> bool {
   constexpr auto same_shape = std::same_as<shape_of<Target>, shape_of<Y>>;
   constexpr auto same_scalar = std::same_as<scalar_of<Target>, scalar_of<Y>>;
-  static_assert(error::shapes_match<error::in<Loss>, error::expected<shape_of<Y>>,
-                                    error::got<shape_of<Target>>>,
+  static_assert(complaint::shapes_match<complaint::in<Loss>, complaint::expected<shape_of<Y>>,
+                                        complaint::got<shape_of<Target>>>,
                 "loss: the target must have the shape of the output y");
-  static_assert(error::holds < same_scalar || not same_shape, error::in<Loss>,
-                error::expected<scalar_of<Y>>, error::got < scalar_of < Target >>>,
+  static_assert(complaint::holds < same_scalar || not same_shape, complaint::in<Loss>,
+                complaint::expected<scalar_of<Y>>, complaint::got < scalar_of < Target >>>,
                 "loss: the target must have the scalar type of the output y");
   return same_shape && same_scalar;
 }
@@ -214,7 +214,7 @@ struct cross_entropy {
     constexpr auto classes = last_of<shape_of<Y>>;
     static_assert(std::same_as<shape_of<decltype(target)>, without_last<shape_of<Y>>>,
                   "cross_entropy: target has the shape of y without its last axis");
-    return kernel<detail::cross_entropy_fn, backend_of<Y>>::rows(
+    return kernel_for<detail::cross_entropy_fn, backend_of<Y>>::rows(
         detail::cross_entropy_rows<T>{target.size(), classes, ignore_index,
                                       static_cast<T>(label_smoothing), scale},
         y.data(), target.data(), slope);

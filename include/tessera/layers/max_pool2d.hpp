@@ -52,12 +52,12 @@ struct max_pool2d : without_parameters {
       S::rank - 2, extent_of_output(bound_at<S, -2>, Window.width, stride.width, padding.width)>;
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
-    kernel<detail::max_pool2d_fn, backend_of<decltype(x)>>::forward(geometry(x, y), x.data(),
-                                                                    y.data());
+    kernel_for<detail::max_pool2d_fn, backend_of<decltype(x)>>::forward(geometry(x, y), x.data(),
+                                                                        y.data());
   }
   static constexpr void backward(auto const&, auto x, auto y, auto dy, auto dx, auto&, auto) {
     if (dx.has_memory())
-      kernel<detail::max_pool2d_fn, backend_of<decltype(x)>>::backward(
+      kernel_for<detail::max_pool2d_fn, backend_of<decltype(x)>>::backward(
           geometry(x, y), x.data(), y.data(), dy.data(), dx.data());
   }
 

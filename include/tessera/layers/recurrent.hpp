@@ -55,7 +55,7 @@ struct recurrent_layer {
       return detail::tie(weight_ih, weight_hh, bias_ih, bias_hh, weight_hr);
     }
     /// weight_ih_l0, weight_ih_l0_reverse, and so on.
-    [[nodiscard]] static constexpr auto member_name(std::size_t index) -> name {
+    [[nodiscard]] static constexpr auto member_name(std::size_t index) -> path_name {
       auto result = detail::listed_name("weight_ih, weight_hh, bias_ih, bias_hh, weight_hr", index);
       result.add("_l");
       result.add(Place.level);
@@ -179,7 +179,7 @@ struct recurrent_layer {
   /// Every parameter from U(-1/sqrt(Hidden), 1/sqrt(Hidden)), in the order of the members.
   static constexpr void initialize(auto& p, auto& generator) {
     auto const bound = generator.reciprocal_root(Hidden);
-    for_each_parameter([&](name const&, auto& w) { generator.uniform(w, bound); }, p);
+    for_each_parameter([&](path_name const&, auto& w) { generator.uniform(w, bound); }, p);
   }
   template <class S>
   static constexpr std::size_t multiply_adds =
@@ -228,7 +228,7 @@ struct recurrent_layer {
   }
   [[nodiscard]] static constexpr auto last_gate(auto values) {
     return [&]<std::size_t... A>(std::index_sequence<A...>) {
-      return slice(values, (void(A), all)..., range<rows - Hidden, rows>);
+      return slice(values, (void(A), whole_axis)..., range<rows - Hidden, rows>);
     }(std::make_index_sequence<shape_of<decltype(values)>::rank - 1>{});
   }
   /// `count` samples of a sequence that is not empty, from `first` on.

@@ -36,13 +36,13 @@ template <std::size_t Width> struct sinusoidal : without_parameters {
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     using T = scalar_of<decltype(x)>;
-    kernel<detail::sinusoidal_fn, backend_of<decltype(x)>>::forward(
+    kernel_for<detail::sinusoidal_fn, backend_of<decltype(x)>>::forward(
         x.size(), x.data(), Width / 2, frequencies<T>.data(), y.data());
   }
   static constexpr void backward(auto const&, auto x, auto, auto dy, auto dx, auto&, auto) {
     using T = scalar_of<decltype(x)>;
     if (dx.has_memory())
-      kernel<detail::sinusoidal_fn, backend_of<decltype(x)>>::backward(
+      kernel_for<detail::sinusoidal_fn, backend_of<decltype(x)>>::backward(
           x.size(), x.data(), Width / 2, frequencies<T>.data(), dy.data(), dx.data());
   }
 };

@@ -22,12 +22,12 @@ struct transposed_layer : without_parameters {
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     for (auto i = std::size_t{0}; i < y.template extent_of<0>(); ++i)
-      assign(y[i], slice(x, all, i));
+      assign(y[i], slice(x, whole_axis, i));
   }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
     if (not dx.has_memory()) return;
     for (auto i = std::size_t{0}; i < dy.template extent_of<0>(); ++i) {
-      auto const part = slice(dx.view, all, i);
+      auto const part = slice(dx.view, whole_axis, i);
       if constexpr (dx.adds)
         assign(part, part + dy[i]);
       else

@@ -22,12 +22,13 @@ template <std::size_t Factor> struct upsample : without_parameters {
                   S::rank - 2, static_cast<extent>(Factor* bound_at<S, -2>)>;
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
-    kernel<detail::upsample_fn, backend_of<decltype(x)>>::forward(geometry(x), x.data(), y.data());
+    kernel_for<detail::upsample_fn, backend_of<decltype(x)>>::forward(geometry(x), x.data(),
+                                                                      y.data());
   }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
     if (dx.has_memory())
-      kernel<detail::upsample_fn, backend_of<decltype(dx)>>::backward(geometry(dx.view), dy.data(),
-                                                                      dx.data());
+      kernel_for<detail::upsample_fn, backend_of<decltype(dx)>>::backward(geometry(dx.view),
+                                                                          dy.data(), dx.data());
   }
 
  private:

@@ -9,12 +9,12 @@
 #include <tessera/compose/sequential.hpp>
 #include <tessera/compose/with.hpp>
 #include <tessera/layers/activation.hpp>
-#include <tessera/layers/column.hpp>
 #include <tessera/layers/condition_bias.hpp>
 #include <tessera/layers/conv2d.hpp>
 #include <tessera/layers/embedding.hpp>
 #include <tessera/layers/group_norm.hpp>
 #include <tessera/layers/identity.hpp>
+#include <tessera/layers/select_column.hpp>
 #include <tessera/layers/self_attention.hpp>
 #include <tessera/layers/time_embedding.hpp>
 #include <tessera/layers/upsample.hpp>
@@ -45,7 +45,7 @@ template <std::size_t In, std::size_t Out, std::size_t Stride = 1>
 using conv_3x3 = conv2d<In, Out, 3, conv2d_options{.stride = Stride, .padding = 1}>;
 
 /// A skip that adds nothing to paths.
-template <class F> using skip_of = named<"", skip<named<"", F>>>;
+template <class F> using skip_of = named<"", skip_connection<named<"", F>>>;
 
 template <unet_options O> struct unet_parts {
   static constexpr auto first = O.channels[0];
@@ -135,12 +135,12 @@ template <unet_options O> struct unet_parts {
   /// (batch, 1) with the time step, or (batch, 2) with the class after it.
   static constexpr std::size_t inputs = O.classes > 0 ? 2 : 1;
   using time =
-      named<"", sequential<column<0, inputs>,
+      named<"", sequential<select_column<0, inputs>,
                            named<"time_embedding", time_embedding<first, condition_width>>>>;
   template <std::size_t Classes, class = void> struct condition_of {
     using type =
         added<time,
-              named<"", sequential<column<1, inputs>,
+              named<"", sequential<select_column<1, inputs>,
                                    named<"class_embedding", embedding<Classes, condition_width>>>>>;
   };
   template <class Always> struct condition_of<0, Always> {

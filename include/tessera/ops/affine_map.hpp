@@ -15,15 +15,15 @@ namespace detail {
 
 struct affine_map_fn {
   template <class X, std::size_t Out>
-  using packed = typename kernel<affine_map_fn, backend_of<X>>::template packed<
+  using packed = typename kernel_for<affine_map_fn, backend_of<X>>::template packed<
       scalar_of<X>, shape_of<X>::capacity / last_of<shape_of<X>>, last_of<shape_of<X>>, Out>;
 
   template <class Backend> static constexpr void prepare(auto const& weight, auto& memory) {
-    kernel<affine_map_fn, Backend>::prepare(weight, memory);
+    kernel_for<affine_map_fn, Backend>::prepare(weight, memory);
   }
   constexpr void operator()(auto x, auto const& weight, auto const* bias, auto y,
                             auto& memory) const {
-    kernel<affine_map_fn, backend_of<decltype(x)>>::run(x, weight, bias, y, memory);
+    kernel_for<affine_map_fn, backend_of<decltype(x)>>::run(x, weight, bias, y, memory);
   }
 };
 
@@ -59,7 +59,7 @@ struct affine_map_parameters_fn {
                                                            .c_row = in,
                                                            .adds = true});
     if (dbias != nullptr)
-      kernel<product_fn, backend_of<X>>::add_rows(rows_of(x), out, dy.data(), dbias);
+      kernel_for<product_fn, backend_of<X>>::add_rows(rows_of(x), out, dy.data(), dbias);
   }
 };
 

@@ -37,12 +37,13 @@ template <class T> struct attention_weight {
 struct attention_fn {
   template <class X, std::size_t Keys, std::size_t Width>
   using workspace =
-      typename kernel<attention_fn, backend_of<X>>::template workspace<scalar_of<X>, Keys, Width>;
+      typename kernel_for<attention_fn, backend_of<X>>::template workspace<scalar_of<X>, Keys,
+                                                                           Width>;
 
   template <class Backend, class T>
   static constexpr void forward(attention_heads<T> const& every, T* y, T* log_sum,
                                 auto& workspace) {
-    using run = kernel<attention_fn, Backend>;
+    using run = kernel_for<attention_fn, Backend>;
     if constexpr (requires { run::forward_heads(every, y, log_sum); }) {
       run::forward_heads(every, y, log_sum);
     } else {
@@ -57,7 +58,7 @@ struct attention_fn {
   template <class Backend, class T>
   static constexpr void backward(attention_heads<T> const& every, attention_slopes<T> const& slopes,
                                  auto& workspace) {
-    using run = kernel<attention_fn, Backend>;
+    using run = kernel_for<attention_fn, Backend>;
     if constexpr (requires { run::backward_heads(every, slopes); }) {
       run::backward_heads(every, slopes);
     } else {
@@ -71,8 +72,8 @@ struct attention_fn {
   static constexpr void weights(attention_heads<T> const& every, T const* log_sum, T* to) {
     auto const one = attention_weight<T>{every, log_sum, to};
     auto const count = every.lanes * every.heads * every.first.queries * every.first.keys;
-    if constexpr (requires { kernel<attention_fn, Backend>::for_each(count, one); }) {
-      kernel<attention_fn, Backend>::for_each(count, one);
+    if constexpr (requires { kernel_for<attention_fn, Backend>::for_each(count, one); }) {
+      kernel_for<attention_fn, Backend>::for_each(count, one);
     } else {
       for (auto at = std::size_t{0}; at < count; ++at) one(at);
     }
@@ -91,6 +92,6 @@ struct attention_fn {
 ///           anew; a causal one half of it
 /// Accuracy  scores add over width, outputs over keys, both ascending, one fma each; the sum of a
 ///           softmax as all reductions: the same bits for one query at a time
-inline constexpr auto attention = detail::attention_fn{};
+inline constexpr auto scaled_dot_product_attention = detail::attention_fn{};
 
 }  // namespace tessera

@@ -12,7 +12,8 @@ namespace tessera::detail {
 
 struct conv2d_fn {
   template <class X, std::size_t Weights>
-  using packed = typename kernel<conv2d_fn, backend_of<X>>::template packed<scalar_of<X>, Weights>;
+  using packed =
+      typename kernel_for<conv2d_fn, backend_of<X>>::template packed<scalar_of<X>, Weights>;
 };
 
 }  // namespace tessera::detail

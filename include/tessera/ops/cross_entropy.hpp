@@ -8,6 +8,7 @@ namespace tessera {
 
 /// Few numbers, and one order for their sums.
 template <>
-struct kernel<detail::cross_entropy_fn, simd> : kernel<detail::cross_entropy_fn, reference> {};
+struct kernel_for<detail::cross_entropy_fn, simd>
+    : kernel_for<detail::cross_entropy_fn, reference> {};
 
 }  // namespace tessera

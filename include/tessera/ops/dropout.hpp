@@ -10,7 +10,7 @@ namespace detail {
 
 struct dropout_fn {
   constexpr void operator()(dropout_draw const& draw, auto x, auto y) const {
-    kernel<dropout_fn, backend_of<decltype(y)>>::run(draw, x, y);
+    kernel_for<dropout_fn, backend_of<decltype(y)>>::run(draw, x, y);
   }
 };
 
@@ -22,6 +22,7 @@ struct dropout_fn {
 inline constexpr auto apply_dropout = detail::dropout_fn{};
 
 /// Random words take the time, and they are integers.
-template <> struct kernel<detail::dropout_fn, simd> : kernel<detail::dropout_fn, reference> {};
+template <>
+struct kernel_for<detail::dropout_fn, simd> : kernel_for<detail::dropout_fn, reference> {};
 
 }  // namespace tessera

@@ -7,6 +7,7 @@
 namespace tessera {
 
 /// Rows are copied: nothing is computed.
-template <> struct kernel<detail::embedding_fn, simd> : kernel<detail::embedding_fn, reference> {};
+template <>
+struct kernel_for<detail::embedding_fn, simd> : kernel_for<detail::embedding_fn, reference> {};
 
 }  // namespace tessera

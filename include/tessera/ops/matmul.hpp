@@ -34,26 +34,26 @@ template <class Q, class P, bool RowOnTheLeft>
 
 }  // namespace detail
 
-namespace node {
+namespace nodes {
 
 /// A matrix product as an operation of an expression; its operands have memory.
 struct matrix_product {
   template <class A, class B>
-  using result = tensor<compute_of<scalar_of<A>>, product<shape_of<A>, shape_of<B>>,
+  using result = tensor<compute_of<scalar_of<A>>, product_shape<shape_of<A>, shape_of<B>>,
                         typename detail::backend_of_all<A, B>::type>;
   /// The first axis of the result is one of stacked matrices, which belongs to every operand that
   /// has it.
   template <class A, class B>
   static constexpr bool rows_apart = shape_of<A>::rank > 2 || shape_of<B>::rank > 2;
   template <class A, class B> static constexpr auto extents(A const&, B const&) {
-    return actual_extents<product<shape_of<A>, shape_of<B>>>{};
+    return actual_extents<product_shape<shape_of<A>, shape_of<B>>>{};
   }
 
   /// Calls f(rows, columns, depth, x, w, y) with the distances of every matrix of the product.
   template <class A, class B> static constexpr void for_each_matrix(auto&& f) {
     using S = shape_of<A>;
     using R = shape_of<B>;
-    using P = product<S, R>;
+    using P = product_shape<S, R>;
     constexpr auto row_of_a = S::rank == 1;
     constexpr auto depth = last_of<S>;
     constexpr auto columns = R::rank == 1 ? std::size_t{1} : last_of<R>;
@@ -84,7 +84,7 @@ struct matrix_product {
   }
 };
 
-}  // namespace node
+}  // namespace nodes
 
 /// The matrix product, by NumPy's rule: matrices and stacks of matrices, whose leading axes
 /// broadcast; a vector is a row on the left and a column on the right. An expression, which is
@@ -100,8 +100,8 @@ template <array_operand A, array_operand B> [[nodiscard]] constexpr auto matmul(
   using S = shape_of<A>;
   using R = shape_of<B>;
   using T = compute_of<scalar_of<A>>;
-  constexpr auto fits = requires { typename product<S, R>; };
-  static_assert(error::holds<fits, S, R>, "matmul: these shapes do not multiply");
+  constexpr auto fits = requires { typename product_shape<S, R>; };
+  static_assert(complaint::holds<fits, S, R>, "matmul: these shapes do not multiply");
   static_assert(fixed_shape<S> && fixed_shape<R>, "matmul: fixed shapes");
   static_assert(std::same_as<scalar_of<A>, scalar_of<B>>,
                 "matmul: operands of one scalar type; cast<T>(x) converts");
@@ -110,7 +110,7 @@ template <array_operand A, array_operand B> [[nodiscard]] constexpr auto matmul(
     auto const w = detail::as_memory<T>(std::forward<B>(b));
     using X = std::remove_const_t<decltype(x)>;
     using W = std::remove_const_t<decltype(w)>;
-    return node::result<node::matrix_product, X, W>{{}, {x, w}};
+    return nodes::result<nodes::matrix_product, X, W>{{}, {x, w}};
   } else {
     return x;  // one mistake, one message
   }

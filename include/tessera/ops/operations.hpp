@@ -12,9 +12,9 @@
 /// The operations that a backend has kernels for: what each is called with, and what its kernel
 /// must have. This is the ground of the floor: kernels include it, ops/x.hpp includes the kernels.
 ///
-/// A backend of one's own specializes tessera::kernel<operation::conv2d, my_backend>; it may derive
-/// from kernel<operation::conv2d, reference> and replace a part, and names a `fallback` for what it
-/// leaves out. tests/outside/fixed_point.hpp is an example.
+/// A backend of one's own specializes tessera::kernel_for<operation::conv2d, my_backend>; it may
+/// derive from kernel_for<operation::conv2d, reference> and replace a part, and names a `fallback`
+/// for what it leaves out. tests/outside/fixed_point.hpp is an example.
 namespace tessera {
 
 /// A height and a width; one number stands for both.
@@ -58,9 +58,9 @@ template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size
 
 // -- affine maps and products ---------------------------------------------------------------------
 
-/// kernel<affine_map_fn, Backend> has packed<T, Rows, In, Out>, what it makes of a weight for many
-/// rows, or nothing; prepare(weight, packed); and run(x, weight, bias, y, packed), where bias is a
-/// pointer or null.
+/// kernel_for<affine_map_fn, Backend> has packed<T, Rows, In, Out>, what it makes of a weight for
+/// many rows, or nothing; prepare(weight, packed); and run(x, weight, bias, y, packed), where bias
+/// is a pointer or null.
 struct affine_map_fn;
 
 /// A matrix by the distances of its rows and of its columns.
@@ -83,8 +83,8 @@ template <class T> struct matrix_product {
   bool adds_last = false;  ///< the sums are from zero, and are added to C as they come out
 };
 
-/// kernel<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums += the
-/// rows of d, ascending. Products of matrices, and the slopes of affine maps, are made of these
+/// kernel_for<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums +=
+/// the rows of d, ascending. Products of matrices, and the slopes of affine maps, are made of these
 /// two.
 struct product_fn;
 
@@ -167,7 +167,7 @@ template <class T> struct attention_heads {
   }
 };
 
-/// kernel<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
+/// kernel_for<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
 /// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
 /// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
 /// instead, and for_each(count, body) for the weights of them all.
@@ -183,8 +183,8 @@ struct rotary_geometry {
   std::size_t first;          ///< the position of the first time
 };
 
-/// kernel<rotary_fn, Backend>::run<Width>(geometry, frequency, x, back): turns the pairs (i, i +
-/// Width / 2) of every vector by position·frequency[i], or back, in place.
+/// kernel_for<rotary_fn, Backend>::run<Width>(geometry, frequency, x, back): turns the pairs (i, i
+/// + Width / 2) of every vector by position·frequency[i], or back, in place.
 struct rotary_fn;
 
 // -- convolutions ---------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ struct conv1d_geometry {
   }
 };
 
-/// kernel<conv1d_fn, Backend> has packed<T, Weights>, memory for as many weights; and
+/// kernel_for<conv1d_fn, Backend> has packed<T, Weights>, memory for as many weights; and
 /// forward(geometry, x, past, weight, bias, y, packed), input(geometry, weight, dy, dx, packed) and
 /// parameters(geometry, x, past, dy, dweight, dbias, packed), all by pointers, or null; and
 /// remember(geometry, x, past), which makes `past` the last inputs of x and of those before it.
@@ -247,7 +247,7 @@ struct conv2d_geometry {
   }
 };
 
-/// kernel<conv2d_fn, Backend> has packed<T, Weights>, memory for as many weights, whose
+/// kernel_for<conv2d_fn, Backend> has packed<T, Weights>, memory for as many weights, whose
 /// data() is `memory` here; and forward(geometry, x, weight, bias, y, memory), input(geometry,
 /// weight, dy, dx, memory) and parameters(geometry, x, dy, dweight, dbias, memory), all by
 /// pointers; bias, dweight and dbias may be null.
@@ -272,7 +272,7 @@ struct upsample_geometry {
   }
 };
 
-/// kernel<upsample_fn, Backend> has forward(geometry, x, y) and backward(geometry, dy, dx), by
+/// kernel_for<upsample_fn, Backend> has forward(geometry, x, y) and backward(geometry, dy, dx), by
 /// pointers.
 struct upsample_fn;
 
@@ -286,12 +286,12 @@ struct upsample_fn;
 ///   forward(sum, before) -> recurrent_unit
 ///   backward(gates, beside, before, dh, d) -> recurrent_slope, where dh is all that arrives at h
 ///                  but `d`, which the step after left as `before`
-/// kernel<recurrent_step_fn<Cell>, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it
+/// kernel_for<recurrent_step_fn<Cell>, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it
 /// makes of the weights once for many steps, or nothing; prepare(p, packed); and
 /// run(p, x, h, before, gates, beside, y, packed).
 template <class Cell> struct recurrent_step_fn;
 
-/// kernel<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)
+/// kernel_for<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)
 template <class Cell> struct recurrent_step_backward_fn;
 
 // -- norms, losses and what else goes by rows -----------------------------------------------------
@@ -312,9 +312,9 @@ template <class T> struct group_norm_slopes {
   T* dbias;
 };
 
-/// kernel<group_norm_fn, Backend> has forward(geometry, x, weight, bias, epsilon, y, mean, scale,
-/// sums) and backward(geometry, x, weight, mean, scale, dy, slopes, sums), by pointers; weight and
-/// bias may be null; sums is memory for twice the channels.
+/// kernel_for<group_norm_fn, Backend> has forward(geometry, x, weight, bias, epsilon, y, mean,
+/// scale, sums) and backward(geometry, x, weight, mean, scale, dy, slopes, sums), by pointers;
+/// weight and bias may be null; sums is memory for twice the channels.
 struct group_norm_fn;
 
 /// Rows of features, normalized by groups of rows: mean and scale have a number for each group and
@@ -356,7 +356,7 @@ template <class T> struct batch_norm_slopes {
   T* dbias;
 };
 
-/// kernel<batch_norm_fn, Backend> has, by pointers,
+/// kernel_for<batch_norm_fn, Backend> has, by pointers,
 ///   observe(geometry, x, epsilon, mean, scale, groups, seen)  mean and scale of every group, and
 ///     what all of them showed; groups is memory for what each did
 ///   recall(features, running_mean, running_var, epsilon, mean, scale)
@@ -399,8 +399,8 @@ struct max_pool2d_geometry {
   }
 };
 
-/// kernel<max_pool2d_fn, Backend> has forward(geometry, x, y) and backward(geometry, x, y, dy, dx),
-/// by pointers: a slope goes to the first number of its window that is the largest.
+/// kernel_for<max_pool2d_fn, Backend> has forward(geometry, x, y) and backward(geometry, x, y, dy,
+/// dx), by pointers: a slope goes to the first number of its window that is the largest.
 struct max_pool2d_fn;
 
 /// Rows of logits, and how their losses are taken.
@@ -412,8 +412,8 @@ template <class T> struct cross_entropy_rows {
   T scale;
 };
 
-/// kernel<cross_entropy_fn, Backend>::rows(rows, logits, targets, slope or null): the sum of the
-/// losses of all rows times scale, and the slopes of that.
+/// kernel_for<cross_entropy_fn, Backend>::rows(rows, logits, targets, slope or null): the sum of
+/// the losses of all rows times scale, and the slopes of that.
 struct cross_entropy_fn;
 
 /// Which elements a call drops, and by what the others are multiplied.
@@ -424,15 +424,15 @@ struct dropout_draw {
   double scale;
 };
 
-/// kernel<dropout_fn, Backend>::run(draw, x, y)
+/// kernel_for<dropout_fn, Backend>::run(draw, x, y)
 struct dropout_fn;
 
-/// kernel<embedding_fn, Backend> has forward(count, x, rows, width, weight, y) and
+/// kernel_for<embedding_fn, Backend> has forward(count, x, rows, width, weight, y) and
 /// parameters(count, x, rows, width, dy, dweight), by pointers; x may hold whole numbers.
 struct embedding_fn;
 
-/// kernel<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count, x,
-/// half, frequency, dy, dx), by pointers: y has cosines of x·frequency and then sines, half of
+/// kernel_for<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count,
+/// x, half, frequency, dy, dx), by pointers: y has cosines of x·frequency and then sines, half of
 /// each.
 struct sinusoidal_fn;
 

@@ -12,7 +12,7 @@ namespace tessera::detail {
 
 /// C = A·B or C += A·B on a backend: see matrix_product.
 template <class Backend, class T> constexpr void multiply(matrix_product<T> const& p) {
-  kernel<product_fn, Backend>::run(p);
+  kernel_for<product_fn, Backend>::run(p);
 }
 
 }  // namespace tessera::detail

@@ -14,24 +14,24 @@ namespace detail {
 
 template <class Cell> struct recurrent_step_fn {
   template <class X, std::size_t Hidden, std::size_t Recurrent>
-  using packed = typename kernel<recurrent_step_fn, backend_of<X>>::template packed<
+  using packed = typename kernel_for<recurrent_step_fn, backend_of<X>>::template packed<
       scalar_of<X>, shape_of<X>::capacity / last_of<shape_of<X>>, last_of<shape_of<X>>, Hidden,
       Recurrent>;
 
   template <class Backend> static constexpr void prepare(auto const& p, auto& memory) {
-    kernel<recurrent_step_fn, Backend>::prepare(p, memory);
+    kernel_for<recurrent_step_fn, Backend>::prepare(p, memory);
   }
   constexpr void operator()(auto const& p, auto x, auto h, auto before, auto gates, auto beside,
                             auto y, auto& memory) const {
-    kernel<recurrent_step_fn, backend_of<decltype(x)>>::run(p, x, h, before, gates, beside, y,
-                                                            memory);
+    kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::run(p, x, h, before, gates, beside, y,
+                                                                memory);
   }
 };
 
 template <class Cell> struct recurrent_step_backward_fn {
   constexpr void operator()(auto gates, auto beside, auto before, auto dy, auto dh, auto d) const {
-    kernel<recurrent_step_backward_fn, backend_of<decltype(gates)>>::run(gates, beside, before, dy,
-                                                                         dh, d);
+    kernel_for<recurrent_step_backward_fn, backend_of<decltype(gates)>>::run(gates, beside, before,
+                                                                             dy, dh, d);
   }
 };
 

@@ -8,6 +8,6 @@ namespace tessera {
 
 /// One row a step of a diffusion: not worth vectors.
 template <>
-struct kernel<detail::sinusoidal_fn, simd> : kernel<detail::sinusoidal_fn, reference> {};
+struct kernel_for<detail::sinusoidal_fn, simd> : kernel_for<detail::sinusoidal_fn, reference> {};
 
 }  // namespace tessera

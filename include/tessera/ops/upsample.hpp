@@ -7,6 +7,7 @@
 namespace tessera {
 
 /// Rows are copied and added: compilers make vectors of these loops.
-template <> struct kernel<detail::upsample_fn, simd> : kernel<detail::upsample_fn, reference> {};
+template <>
+struct kernel_for<detail::upsample_fn, simd> : kernel_for<detail::upsample_fn, reference> {};
 
 }  // namespace tessera

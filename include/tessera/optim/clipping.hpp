@@ -12,7 +12,7 @@ namespace tessera {
 template <class P> [[nodiscard]] constexpr auto global_norm(P const& p) -> double {
   auto squares = 0.0;
   for_each_parameter(
-      [&](name const&, auto const& w) {
+      [&](path_name const&, auto const& w) {
         auto const n = static_cast<double>(detail::number_of(sum(square(w))));
         squares += n;
       },
@@ -43,7 +43,8 @@ template <class P> constexpr auto clip_to(P& gradient, double norm, double most)
   auto const factor = most / (norm + 1e-6);
   if (not(factor < 1)) return norm;
   for_each_parameter(
-      [&](name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); }, gradient);
+      [&](path_name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); },
+      gradient);
   return norm * factor;
 }
 
@@ -65,7 +66,7 @@ template <class P> constexpr auto clip_norm(P& gradient, double most) -> double 
 template <class P> constexpr void clip_value(P& gradient, double most) {
   require(most >= 0, "clipping: the largest value must be 0 or more");
   for_each_parameter(
-      [&](name const&, auto& g) {
+      [&](path_name const&, auto& g) {
         auto const limit = static_cast<scalar_of<decltype(g)>>(most);
         g = clamp(g, -limit, limit);
       },

@@ -36,16 +36,17 @@ template <class M> [[nodiscard]] constexpr auto holds_numbers() -> bool {
     return false;
 }
 struct takes_part {
-  constexpr void operator()(name const&, auto&) const {}
+  constexpr void operator()(path_name const&, auto&) const {}
 };
 template <class M>
 concept parameter_struct =
     std::is_class_v<M> && (std::is_empty_v<M> || tuple_length<M> != 0 || has_members<M> ||
                            requires { typename M::shape_type; } || visits_itself<M, takes_part>);
 
-template <class M> constexpr void visit_moments(name const& path, M& m, auto& f);
+template <class M> constexpr void visit_moments(path_name const& path, M& m, auto& f);
 
-template <class Member> constexpr void visit_moment(name const& path, Member& member, auto& f) {
+template <class Member>
+constexpr void visit_moment(path_name const& path, Member& member, auto& f) {
   using plain = std::remove_const_t<Member>;
   if constexpr (std::is_array_v<plain>) {
     for (auto i = std::size_t{0}; i < std::extent_v<plain>; ++i)
@@ -54,18 +55,18 @@ template <class Member> constexpr void visit_moment(name const& path, Member& me
     visit_moments(path, member, f);
   } else {
     constexpr auto known = std::is_arithmetic_v<plain> || parameter_struct<plain>;
-    static_assert(error::holds<known, plain>,
+    static_assert(complaint::holds<known, plain>,
                   "moments: a member must be a number or a struct of parameters");
     if constexpr (known) f(path, member);
   }
 }
-template <class M> constexpr void visit_moments(name const& path, M& m, auto& f) {
+template <class M> constexpr void visit_moments(path_name const& path, M& m, auto& f) {
   using plain = std::remove_const_t<M>;
   if constexpr (not std::is_empty_v<plain>) {
-    static_assert(error::holds<has_members<plain>, plain>,
+    static_assert(complaint::holds<has_members<plain>, plain>,
                   "moments: name the members, as TESSERA_PARAMETERS(average, steps)");
     if constexpr (has_members<plain>) {
-      static_assert(error::holds < fields_of<plain> == named_fields<plain>, plain >,
+      static_assert(complaint::holds < fields_of<plain> == named_fields<plain>, plain >,
                     "moments: a member is not named in TESSERA_PARAMETERS");
       auto const members = m.members();
       [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -83,7 +84,7 @@ template <class M> constexpr void visit_moments(name const& path, M& m, auto& f)
 /// Errors  moments that do not name every member do not compile: tests/fail/moments_unnamed.cpp,
 ///         tests/fail/moments_forgotten.cpp, tests/fail/moments_unknown.cpp
 template <class M> constexpr void for_each_moment(M& moments, auto&& f) {
-  detail::visit_moments(name{}, moments, f);
+  detail::visit_moments(path_name{}, moments, f);
 }
 
 }  // namespace tessera

@@ -32,7 +32,7 @@ void update_numbers(Make const& make, P& p, P const& gradient, Slots&... slots) 
   for_numbers(
       [&](auto w, auto g, auto... slot) {
         using T = scalar_of<decltype(w)>;
-        kernel<update_fn<Rule<T>>, backend_of<decltype(w)>>::run(
+        kernel_for<update_fn<Rule<T>>, backend_of<decltype(w)>>::run(
             make(std::type_identity<T>{}), w.size(), w.data(), g.data(), slot.data()...);
       },
       p, gradient, slots...);

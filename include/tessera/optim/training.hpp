@@ -17,14 +17,14 @@ template <class L> using reads_first = std::bool_constant<reads_parameters_first
 /// Such a layer draws numbers where a call has a random_context: dropout.
 template <class L> using draws_nothing = std::bool_constant<not about_of<L>.random>;
 
-/// error::none, or the position of the first layer of which Answer does not hold, where it is
+/// complaint::none, or the position of the first layer of which Answer does not hold, where it is
 /// asked.
 template <template <class> class Answer, class Model, class X, class Call, bool Asks>
 [[nodiscard]] constexpr auto position_without() {
   if constexpr (Asks)
     return first_layer_without<Answer, Model, X, Call>();
   else
-    return std::type_identity<error::none>{};
+    return std::type_identity<complaint::none>{};
 }
 /// Where a step is given no context at all.
 struct no_context {
@@ -66,7 +66,7 @@ template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
 ///
 /// Shapes  X is the tensor type of one chunk
 /// State   passes[c].state is carried from step to step; `restart` makes it zero
-/// Cost    allocates nothing; sizeof is Chunks·memory_of<Model, X, mode::training>.object and
+/// Cost    allocates nothing; sizeof is Chunks·memory_of<Model, X, call_mode::training>.object and
 ///         parameters and moments; an optimizer that fuses its update needs no gradient
 /// Errors  a layer that reads parameters late, where the update is fused:
 ///         tests/fail/training_fused_group_norm.cpp; a step of a model with dropout that is not
@@ -74,15 +74,15 @@ template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
 ///         or target does not fit: tests/fail/training_input.cpp, tests/fail/training_target.cpp
 template <class Model, class X, class Optimizer, std::size_t Chunks = 1, class... Inputs>
 struct training {
-  using call_type = call_for<mode::training, Inputs...>;
+  using call_type = call_for<call_mode::training, Inputs...>;
   using found = model_verdict<Model, X, call_type>;
-  static_assert(error::every_layer_accepts_its_input<found>,
+  static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
   static constexpr auto fused = fuses_update<Optimizer>;
   static_assert(not fused || Chunks == 1, "training: a fused update is for one chunk");
   using late_reader = typename decltype(detail::position_without<detail::reads_first, Model, X,
                                                                  call_type, fused>())::type;
-  static_assert(error::holds<std::same_as<late_reader, error::none>, late_reader>,
+  static_assert(complaint::holds<std::same_as<late_reader, complaint::none>, late_reader>,
                 "a fused update: this layer reads parameters after it added to their gradient");
   using pass_type =
       differentiation_into<Model, X, std::conditional_t<fused, no_gradient, void>, Inputs...>;
@@ -154,31 +154,33 @@ struct training {
     using from_type = kind_of<Input>;
     using to_type = kind_of<Target>;
     using wanted = detail::target_type<Loss, output, to_type>;
-    using x_shape = error::got<shape_of<from_type>>;
-    using target_shape = error::got<shape_of<to_type>>;
-    using expected_x = error::expected<shape_of<X>>;
-    using expected_target = error::expected<shape_of<wanted>>;
+    using x_shape = complaint::got<shape_of<from_type>>;
+    using target_shape = complaint::got<shape_of<to_type>>;
+    using expected_x = complaint::expected<shape_of<X>>;
+    using expected_target = complaint::expected<shape_of<wanted>>;
     using random_layer = typename decltype(detail::position_without<
                                            detail::draws_nothing, Model, X, call_type,
                                            about_of<model>.random &&
                                                not detail::says_what_to_draw<Context>>())::type;
     constexpr auto x_fits = std::same_as<from_type, X>;
     constexpr auto target_fits = std::same_as<to_type, wanted>;
-    constexpr auto draws_rightly = std::same_as<random_layer, error::none>;
+    constexpr auto draws_rightly = std::same_as<random_layer, complaint::none>;
     constexpr auto shape_fits = std::same_as<shape_of<from_type>, shape_of<X>>;
     constexpr auto scalar_fits = x_fits || not shape_fits;
     constexpr auto target_shape_fits =
         not x_fits || std::same_as<shape_of<to_type>, shape_of<wanted>>;
     constexpr auto target_scalar_fits = not x_fits || target_fits || not target_shape_fits;
-    static_assert(error::holds<shape_fits, expected_x, x_shape>,
+    static_assert(complaint::holds<shape_fits, expected_x, x_shape>,
                   "training: the input must have the shape that the training was made for");
-    static_assert(error::holds<scalar_fits, error::expected<X>, error::got<from_type>>,
+    static_assert(complaint::holds<scalar_fits, complaint::expected<X>, complaint::got<from_type>>,
                   "training: the input must have the scalar type that the training was made for");
-    static_assert(error::holds<target_shape_fits, error::in<Loss>, expected_target, target_shape>,
-                  "training: the target must have the shape that the loss takes for this output");
-    static_assert(error::holds<target_scalar_fits, error::expected<wanted>, error::got<to_type>>,
-                  "training: the target must have the scalar type that the loss takes");
-    static_assert(error::holds<draws_rightly, random_layer>,
+    static_assert(
+        complaint::holds<target_shape_fits, complaint::in<Loss>, expected_target, target_shape>,
+        "training: the target must have the shape that the loss takes for this output");
+    static_assert(
+        complaint::holds<target_scalar_fits, complaint::expected<wanted>, complaint::got<to_type>>,
+        "training: the target must have the scalar type that the loss takes");
+    static_assert(complaint::holds<draws_rightly, random_layer>,
                   "training: this layer draws numbers; pass random_context{.seed = , .step = }, or "
                   "plain_context{} to train without");
     if constexpr (not x_fits || not target_fits || not draws_rightly) {

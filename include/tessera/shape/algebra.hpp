@@ -10,14 +10,14 @@ namespace tessera {
 template <std::ptrdiff_t... Axes> struct axis_list {};
 template <std::ptrdiff_t... Axes> inline constexpr auto axis = axis_list<Axes...>{};
 
-/// A part of an axis, [Begin, End): range<2, 5>. `all` is the whole axis.
+/// A part of an axis, [Begin, End): range<2, 5>. `whole_axis` is the whole axis.
 template <std::size_t Begin, std::size_t End> struct range_type {
   static_assert(Begin < End, "range: it must hold something");
 };
 template <std::size_t Begin, std::size_t End>
 inline constexpr auto range = range_type<Begin, End>{};
-struct all_type {};
-inline constexpr auto all = all_type{};
+struct whole_axis_type {};
+inline constexpr auto whole_axis = whole_axis_type{};
 
 namespace detail {
 
@@ -257,7 +257,7 @@ using concatenated = typename detail::concatenated<Axis, S...>::type;
 /// One of `Parts` equal parts of an axis.
 template <class S, std::size_t Axis, std::size_t Parts>
   requires(Axis < S::rank && S::extents[Axis] > 0 && bound_of(S::extents[Axis]) % Parts == 0)
-using split = with_extent<S, Axis, static_cast<extent>(bound_of(S::extents[Axis]) / Parts)>;
+using chunked = with_extent<S, Axis, static_cast<extent>(bound_of(S::extents[Axis]) / Parts)>;
 
 // -- reshape --------------------------------------------------------------------------------------
 namespace detail {
@@ -305,6 +305,6 @@ struct product<S, R> {
 }  // namespace detail
 
 /// The shape of a matrix product, by NumPy's rule for `matmul`.
-template <class S, class R> using product = typename detail::product<S, R>::type;
+template <class S, class R> using product_shape = typename detail::product<S, R>::type;
 
 }  // namespace tessera

@@ -13,7 +13,7 @@ namespace tessera {
 
 inline constexpr std::size_t reduction_lanes = 64;
 
-namespace reduce::inline TESSERA_TARGET {
+namespace reductions::inline TESSERA_TARGET {
 
 /// Sum. -0 is its neutral element: x + -0 is x, whatever the sign of a zero.
 struct adds {
@@ -65,6 +65,6 @@ template <class Join, class T> struct lanes {
   }
 };
 
-}  // namespace reduce::inline TESSERA_TARGET
+}  // namespace reductions::inline TESSERA_TARGET
 
 }  // namespace tessera

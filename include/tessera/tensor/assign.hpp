@@ -30,7 +30,7 @@ template <class Y, class E> constexpr void check_extents(Y const& y, E const& e)
 }
 
 template <class Y, class E> constexpr void assign_pass(Y y, E const& e) {
-  kernel<assign_fn, backend_of<Y>>::run(y, e);
+  kernel_for<assign_fn, backend_of<Y>>::run(y, e);
 }
 
 /// Where the temporaries of an expression are while it is computed.
@@ -78,11 +78,11 @@ template <class Y, class E> constexpr void run_assignment(Y y, E& e) {
     with_temporary<X>([&](X& temporary) {
       auto const to = view<T, shape_of<Y>, backend_of<Y>>{temporary.data(), y.actual};
       compute(to);
-      assign_pass(y, node::leaf<T, shape_of<Y>, backend_of<Y>>{{}, to.memory, to.actual});
+      assign_pass(y, nodes::leaf<T, shape_of<Y>, backend_of<Y>>{{}, to.memory, to.actual});
     });
   };
-  constexpr auto whole =
-      node::is_result<E> && std::same_as<shape_of<E>, shape_of<Y>> && std::same_as<scalar_of<E>, T>;
+  constexpr auto whole = nodes::is_result<E> && std::same_as<shape_of<E>, shape_of<Y>> &&
+                         std::same_as<scalar_of<E>, T>;
   if constexpr (whole) {  // computed where it goes
     e.compute_args();
     if constexpr (contiguous<Y>) {
@@ -102,9 +102,9 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
   using T = std::remove_const_t<typename Y::scalar_type>;
   using node_type = node_of<compute_of<T>, E const&>;
   using S = shape_of<node_type>;
-  using expected = error::expected<shape_of<Y>>;
-  using got = error::got<std::conditional_t<broadcasts_to<S, shape_of<Y>>, shape_of<Y>, S>>;
-  static_assert(error::shapes_match<error::in<Y>, expected, got>, "assign: another shape");
+  using expected = complaint::expected<shape_of<Y>>;
+  using got = complaint::got<std::conditional_t<broadcasts_to<S, shape_of<Y>>, shape_of<Y>, S>>;
+  static_assert(complaint::shapes_match<complaint::in<Y>, expected, got>, "assign: another shape");
   static_assert(
       std::same_as<scalar_of<node_type>, T> || std::same_as<scalar_of<node_type>, compute_of<T>>,
       "assign: the right side has another scalar type; cast<T>(x) converts");
@@ -118,14 +118,14 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
     if constexpr (std::is_empty_v<typename node_type::temporaries>) {
       run_assignment(y, n);
     } else {
-      constexpr auto bytes = node::bytes_of_temporaries<node_type>(node::is_result<node_type> &&
-                                                                   std::same_as<S, shape_of<Y>>);
-      static_assert(error::holds < bytes <= stack_limit || on_device<backend_of<Y>>,
+      constexpr auto bytes = nodes::bytes_of_temporaries<node_type>(nodes::is_result<node_type> &&
+                                                                    std::same_as<S, shape_of<Y>>);
+      static_assert(complaint::holds < bytes <= stack_limit || on_device<backend_of<Y>>,
                     std::integral_constant < std::size_t, bytes >>,
                     "assign: the temporaries of this expression are too large for the stack; "
                     "assign its products and reductions to tensors of their own");
-      if constexpr (node::is_result<node_type> && std::same_as<S, shape_of<Y>>) {
-        auto memory = temporary<backend_of<Y>, node::argument_temporaries<node_type>>{};
+      if constexpr (nodes::is_result<node_type> && std::same_as<S, shape_of<Y>>) {
+        auto memory = temporary<backend_of<Y>, nodes::argument_temporaries<node_type>>{};
         n.bind_args(memory.get());
         run_assignment(y, n);
       } else {
@@ -139,7 +139,7 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
 
 }  // namespace detail
 
-constexpr void node::value_of::compute(auto y, auto const& e) {
+constexpr void nodes::value_of::compute(auto y, auto const& e) {
   tessera::detail::assign_pass(y, e);
 }
 
@@ -200,19 +200,20 @@ template <expression E>
 
 namespace detail {
 
-/// kernel<number_fn, Backend>::of(e): the one number of an expression, for the host.
+/// kernel_for<number_fn, Backend>::of(e): the one number of an expression, for the host.
 struct number_fn {};
 template <class E> [[nodiscard]] constexpr auto number_of(E const& e) -> scalar_of<E> {
-  return kernel<number_fn, backend_of<E>>::of(e);
+  return kernel_for<number_fn, backend_of<E>>::of(e);
 }
 
 }  // namespace detail
 
-template <> struct kernel<detail::number_fn, reference> {
+template <> struct kernel_for<detail::number_fn, reference> {
   template <class E> [[nodiscard]] static constexpr auto of(E const& e) -> scalar_of<E> {
     return evaluate(e).values[0];
   }
 };
-template <> struct kernel<detail::number_fn, simd> : kernel<detail::number_fn, reference> {};
+template <>
+struct kernel_for<detail::number_fn, simd> : kernel_for<detail::number_fn, reference> {};
 
 }  // namespace tessera

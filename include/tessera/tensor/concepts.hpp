@@ -13,9 +13,9 @@ using scalar_of = std::remove_const_t<typename std::remove_cvref_t<X>::scalar_ty
 template <class X> using shape_of = typename std::remove_cvref_t<X>::shape_type;
 template <class X> using backend_of = typename std::remove_cvref_t<X>::backend_type;
 
-namespace node {
+namespace nodes {
 struct base {};
-}  // namespace node
+}  // namespace nodes
 
 /// The backend of tensors that exist in types only: a forward-only function is asked with it
 /// whether all it computes is one expression (grad/forward_only.hpp).
@@ -27,7 +27,7 @@ template <class Backend> inline constexpr bool is_probing<probing<Backend>> = tr
 
 /// An expression: a tree of operations that computes when it is assigned.
 template <class E>
-concept expression = std::is_base_of_v<node::base, std::remove_cvref_t<E>>;
+concept expression = std::is_base_of_v<nodes::base, std::remove_cvref_t<E>>;
 
 /// A tensor, or a view of one: memory with a shape.
 template <class X>
@@ -48,13 +48,13 @@ concept owning = tensor_like<X> && std::remove_cvref_t<X>::is_owning;
 
 /// A plain number; in an expression it takes the scalar type of what it is combined with.
 template <class E>
-concept number =
+concept plain_number =
     not std::is_class_v<std::remove_cvref_t<E>> && std::is_arithmetic_v<std::remove_cvref_t<E>>;
 
 /// What the operators of expressions take.
 template <class E>
 concept array_operand = expression<E> || tensor_like<E>;
 template <class E>
-concept operand = array_operand<E> || number<E>;
+concept operand = array_operand<E> || plain_number<E>;
 
 }  // namespace tessera

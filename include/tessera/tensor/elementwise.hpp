@@ -19,7 +19,7 @@ namespace tessera {
 namespace detail {
 
 template <class F, class... Nodes> [[nodiscard]] constexpr auto make_map(Nodes const&... nodes) {
-  return node::map<F, Nodes...>{{}, node::make_items(nodes...)};
+  return nodes::map<F, Nodes...>{{}, nodes::make_items(nodes...)};
 }
 
 template <class A, class B>
@@ -52,12 +52,12 @@ template <class E> using scalar_of_operand = typename operand_scalar<E>::type;
 template <class F, class A, class B> [[nodiscard]] constexpr auto binary(A&& a, B&& b) {
   using T = scalar_among<A, B>;
   constexpr auto same = one_scalar_type<A, B>;
-  static_assert(error::holds<same, scalar_of_operand<A>, scalar_of_operand<B>>,
+  static_assert(complaint::holds<same, scalar_of_operand<A>, scalar_of_operand<B>>,
                 "expression: the operands have different scalar types; cast<T>(x) converts");
   using S = shape_of_operand<A>;
   using R = shape_of_operand<B>;
   constexpr auto fits = broadcasts_with<S, R>;
-  static_assert(error::holds<fits, S, R>, "expression: these shapes do not broadcast");
+  static_assert(complaint::holds<fits, S, R>, "expression: these shapes do not broadcast");
   if constexpr (fits && same)
     return make_map<F>(as_node<T>(std::forward<A>(a)), as_node<T>(std::forward<B>(b)));
   else if constexpr (array_operand<A>)  // one mistake, one message
@@ -151,7 +151,7 @@ template <array_operand A> [[nodiscard]] constexpr auto square(A&& a) {
 template <array_operand A, operand Low, operand High>
 [[nodiscard]] constexpr auto clamp(A&& a, Low&& low, High&& high) {
   using T = detail::scalar_among<A>;
-  static_assert(error::holds<detail::one_scalar_type<A, Low, High>, T>,
+  static_assert(complaint::holds<detail::one_scalar_type<A, Low, High>, T>,
                 "clamp: the operands have different scalar types; cast<T>(x) converts");
   return detail::make_map<op::clamp>(detail::as_node<T>(std::forward<A>(a)),
                                      detail::as_node<T>(std::forward<Low>(low)),
@@ -162,20 +162,21 @@ namespace detail {
 template <class A, class B> struct choice_scalar {
   using type = scalar_among<A, B>;
 };
-template <number A, number B> struct choice_scalar<A, B> {
+template <plain_number A, plain_number B> struct choice_scalar<A, B> {
   using common = std::common_type_t<A, B>;
   using type = std::conditional_t<std::is_floating_point_v<common>, common, float>;
 };
 template <class A, class B> inline constexpr bool choices_have_one_scalar = one_scalar_type<A, B>;
-template <number A, number B> inline constexpr bool choices_have_one_scalar<A, B> = true;
+template <plain_number A, plain_number B>
+inline constexpr bool choices_have_one_scalar<A, B> = true;
 }  // namespace detail
 
 /// a where the condition holds, else b.
 template <array_operand Condition, operand A, operand B>
 [[nodiscard]] constexpr auto where(Condition&& condition, A&& a, B&& b) {
   using T = typename detail::choice_scalar<std::remove_cvref_t<A>, std::remove_cvref_t<B>>::type;
-  static_assert(error::holds<detail::choices_have_one_scalar<A, B>, detail::scalar_of_operand<A>,
-                             detail::scalar_of_operand<B>>,
+  static_assert(complaint::holds<detail::choices_have_one_scalar<A, B>,
+                                 detail::scalar_of_operand<A>, detail::scalar_of_operand<B>>,
                 "where: the operands have different scalar types; cast<T>(x) converts");
   return detail::make_map<op::where>(detail::as_node<bool>(std::forward<Condition>(condition)),
                                      detail::as_node<T>(std::forward<A>(a)),

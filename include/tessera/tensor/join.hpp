@@ -7,7 +7,7 @@
 /// Tensors put together, by NumPy's names.
 namespace tessera {
 
-namespace node {
+namespace nodes {
 
 /// Operands one behind the other along an axis, which is a new one where `New` is said.
 template <std::size_t Axis, bool New> struct joined {
@@ -55,7 +55,7 @@ template <std::size_t Axis, bool New> struct joined {
   }
 };
 
-}  // namespace node
+}  // namespace nodes
 
 namespace detail {
 
@@ -63,8 +63,8 @@ template <std::size_t Axis, bool New, class... X> [[nodiscard]] constexpr auto j
   using first = std::remove_cvref_t<std::tuple_element_t<0, std::tuple<X...>>>;
   static_assert((std::same_as<compute_of<scalar_of<X>>, compute_of<scalar_of<first>>> && ...),
                 "concatenate, stack: operands of one scalar type; cast<T>(x) converts");
-  using result = node::result<node::joined<Axis, New>, node_of<scalar_of<first>, X>...>;
-  return result{{}, node::make_items(as_node<scalar_of<first>>(std::forward<X>(x))...)};
+  using result = nodes::result<nodes::joined<Axis, New>, node_of<scalar_of<first>, X>...>;
+  return result{{}, nodes::make_items(as_node<scalar_of<first>>(std::forward<X>(x))...)};
 }
 
 }  // namespace detail

@@ -29,23 +29,23 @@ inline constexpr bool unit_last<strided_view<T, S, B, true>> = true;
 /// An operand as a node. `With` is the scalar type that a plain number takes.
 template <class With, class E> [[nodiscard]] constexpr auto as_node(E&& e) {
   using X = std::remove_cvref_t<E>;
-  if constexpr (number<X>) {
-    return node::constant<With>{{}, static_cast<With>(e)};
+  if constexpr (plain_number<X>) {
+    return nodes::constant<With>{{}, static_cast<With>(e)};
   } else if constexpr (expression<X>) {
     return X(std::forward<E>(e));
   } else if constexpr (is_strided<X>) {
-    return node::strided_leaf<typename X::scalar_type, shape_of<X>, backend_of<X>, unit_last<X>>{
+    return nodes::strided_leaf<typename X::scalar_type, shape_of<X>, backend_of<X>, unit_last<X>>{
         {}, e.data(), e.actual, e.strides};
   } else if constexpr (owning<X>) {
     static_assert(fixed_shape<shape_of<X>>,
                   "expression: a tensor with bounded extents needs its actual ones: x.sized(n)");
     using T = std::remove_pointer_t<decltype(e.data())>;
     if constexpr (std::is_lvalue_reference_v<E>)
-      return node::leaf<T, shape_of<X>, backend_of<X>>{{}, e.data(), {}};
+      return nodes::leaf<T, shape_of<X>, backend_of<X>>{{}, e.data(), {}};
     else
-      return node::owned_leaf<X>{{}, e};
+      return nodes::owned_leaf<X>{{}, e};
   } else {
-    return node::leaf<typename X::scalar_type, shape_of<X>, backend_of<X>>{{}, e.data(), e.actual};
+    return nodes::leaf<typename X::scalar_type, shape_of<X>, backend_of<X>>{{}, e.data(), e.actual};
   }
 }
 template <class With, class E> using node_of = decltype(as_node<With>(std::declval<E>()));
@@ -57,7 +57,7 @@ struct common_scalar<E, More...> {
   using type = compute_of<scalar_of<E>>;
 };
 template <class E, class... More>
-  requires number<E>
+  requires plain_number<E>
 struct common_scalar<E, More...> : common_scalar<More...> {};
 
 /// The scalar type that the plain numbers among E take: that of the first array.

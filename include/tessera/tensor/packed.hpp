@@ -42,7 +42,7 @@ template <class T, class Backend = default_backend> struct packed {
 /// Cost  one pass; no heap
 constexpr void pack_parameters(auto const& from, auto& to) {
   for_each_parameter(
-      [](name const&, auto& target, auto const& source) {
+      [](path_name const&, auto& target, auto const& source) {
         if constexpr (is_packed<std::remove_cvref_t<decltype(target)>>)
           target.pack(source.data());
         else

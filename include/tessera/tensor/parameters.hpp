@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/name.hpp>
+#include <tessera/core/path_name.hpp>
 #include <tessera/tensor/tensor.hpp>
 
 #include <boost/hana/at.hpp>
@@ -71,8 +71,8 @@ template <class... M> [[nodiscard]] constexpr auto tie(M&... members) {
 }
 
 /// Item `index` of "weight, bias": what # makes of the arguments of a macro.
-[[nodiscard]] constexpr auto listed_name(char const* list, std::size_t index) -> name {
-  auto result = name{};
+[[nodiscard]] constexpr auto listed_name(char const* list, std::size_t index) -> path_name {
+  auto result = path_name{};
   for (; *list != '\0'; ++list) {
     if (*list == ',')
       --index;
@@ -90,7 +90,7 @@ template <class P, class F>
 concept visits_itself = requires(P& p, F f) { std::remove_const_t<P>::visit(f, p); };
 
 template <class F, class First, class... Rest>
-constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... rest) {
+constexpr void visit_parameters(F& f, path_name const& path, First& first, Rest&... rest) {
   using P = std::remove_const_t<First>;
   if constexpr (requires { typename P::shape_type; }) {
     f(path, first, rest...);
@@ -119,7 +119,7 @@ constexpr void visit_parameters(F& f, name const& path, First& first, Rest&... r
           ...);
     }(std::make_index_sequence<tuple_length<std::remove_cvref_t<decltype(of_first)>>>{});
   } else {
-    auto const inner = [&](name const& part, auto& one, auto&... others) {
+    auto const inner = [&](path_name const& part, auto& one, auto&... others) {
       visit_parameters(f, path / part, one, others...);
     };
     P::visit(inner, first, rest...);
@@ -150,7 +150,7 @@ template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
   } else {
     auto n = std::size_t{0};
     auto const p = P{};
-    auto const add = [&](name const&, auto& one) {
+    auto const add = [&](path_name const&, auto& one) {
       n += numbers_in<std::remove_cvref_t<decltype(one)>>();
     };
     P::visit(add, p);
@@ -265,7 +265,7 @@ template <class P> using backend_of_parameters = backend_of<detail::tensor_of_bl
 /// Errors  a struct whose tensors differ in scalar type or backend does not compile:
 ///         tests/fail/numbers_of_mixed_scalars.cpp
 template <class P> [[nodiscard]] auto numbers_of(P& p) {
-  static_assert(error::holds<owns_parameters<P>, P>,
+  static_assert(complaint::holds<owns_parameters<P>, P>,
                 "numbers_of: the struct is no block of tensors of one scalar type and backend; "
                 "for_each_parameter visits them one by one");
   using first = detail::tensor_of_block_t<P>;
@@ -280,7 +280,7 @@ template <class P> [[nodiscard]] auto numbers_of(P& p) {
 /// Cost  no heap; a call for each tensor
 template <class F, class P, class... More>
 constexpr void for_each_parameter(F&& f, P& p, More&... more) {
-  detail::visit_parameters(f, name{}, p, more...);
+  detail::visit_parameters(f, path_name{}, p, more...);
 }
 
 /// Calls f(numbers, ...) with views: one of all numbers where the struct is one block, so that an
@@ -290,7 +290,7 @@ template <class F, class P, class... More> void for_numbers(F const& f, P& p, Mo
   if constexpr (owns_parameters<P>)
     f(numbers_of(p), numbers_of(more)...);
   else
-    for_each_parameter([&](name const&, auto& w,
+    for_each_parameter([&](path_name const&, auto& w,
                            auto&... rest) { f(detail::as_view(w), detail::as_view(rest)...); },
                        p, more...);
 }

@@ -8,18 +8,19 @@
 #include <tessera/tensor/simd/reduction.hpp>
 #endif
 
-/// Reductions along any axes, by NumPy's names: sum(x), mean(x, axis<1>), max(x, axis<-1>, keep).
+/// Reductions along any axes, by NumPy's names: sum(x), mean(x, axis<1>) and
+/// max(x, axis<-1>, keepdims).
 ///
-/// Shapes    the axes named go away, or stay with extent 1 where `keep` is said; all of them where
-///           none is named
+/// Shapes    the axes named go away, or stay with extent 1 where `keepdims` is said; all
+///           of them where none is named
 /// Cost      one pass over x, which may be an expression: it is not stored
 /// Accuracy  trailing axes are added in 64 interleaved lanes and folded by halves, other axes in
 ///           order: error about (n/64 + 6)·eps·sum|x|, the same bits on every host backend
 namespace tessera {
 
 /// Leaves reduced axes with extent 1.
-struct keep_type {};
-inline constexpr auto keep = keep_type{};
+struct keepdims_type {};
+inline constexpr auto keepdims = keepdims_type{};
 
 namespace detail {
 
@@ -38,7 +39,7 @@ template <class S, bool Keep, std::ptrdiff_t... Axes>
 
 }  // namespace detail
 
-namespace node {
+namespace nodes {
 
 /// A reduction as an operation of an expression.
 template <class Join, bool Keep, std::ptrdiff_t... Axes> struct reduction {
@@ -56,11 +57,11 @@ template <class Join, bool Keep, std::ptrdiff_t... Axes> struct reduction {
     return tessera::detail::reduced_extents<shape_of<E>, Keep, Axes...>(e.extents());
   }
   template <class Y, class E> static constexpr void compute(Y y, E const& e) {
-    kernel<tessera::detail::reduce_fn<Join>, backend_of<Y>>::run(axis_list<Axes...>{}, y, e);
+    kernel_for<tessera::detail::reduce_fn<Join>, backend_of<Y>>::run(axis_list<Axes...>{}, y, e);
   }
 };
 
-}  // namespace node
+}  // namespace nodes
 
 namespace detail {
 
@@ -68,9 +69,10 @@ template <class Join, bool Keep, std::ptrdiff_t... Axes, class X>
 [[nodiscard]] constexpr auto reduce_by(X&& x) {
   auto const e = as_node<scalar_among<X>>(std::forward<X>(x));
   using E = std::remove_const_t<decltype(e)>;
-  static_assert(error::holds<(has_axis<shape_of<E>>(Axes) && ...), shape_of<E>, axis_list<Axes...>>,
-                "reduction: there is no such axis");
-  return node::result<node::reduction<Join, Keep, Axes...>, E>{{}, {e}};
+  static_assert(
+      complaint::holds<(has_axis<shape_of<E>>(Axes) && ...), shape_of<E>, axis_list<Axes...>>,
+      "reduction: there is no such axis");
+  return nodes::result<nodes::reduction<Join, Keep, Axes...>, E>{{}, {e}};
 }
 
 /// The number of elements that go into one of the result.
@@ -88,17 +90,17 @@ template <std::ptrdiff_t... Axes, class X> [[nodiscard]] constexpr auto reduced_
 
 // clang-format off
 template <array_operand X, std::ptrdiff_t... Axes>
-[[nodiscard]] constexpr auto sum(X&& x, axis_list<Axes...> = {}) { return detail::reduce_by<reduce::adds, false, Axes...>(std::forward<X>(x)); }
+[[nodiscard]] constexpr auto sum(X&& x, axis_list<Axes...> = {}) { return detail::reduce_by<reductions::adds, false, Axes...>(std::forward<X>(x)); }
 template <array_operand X, std::ptrdiff_t... Axes>
-[[nodiscard]] constexpr auto sum(X&& x, axis_list<Axes...>, keep_type) { return detail::reduce_by<reduce::adds, true, Axes...>(std::forward<X>(x)); }
+[[nodiscard]] constexpr auto sum(X&& x, axis_list<Axes...>, keepdims_type) { return detail::reduce_by<reductions::adds, true, Axes...>(std::forward<X>(x)); }
 template <array_operand X, std::ptrdiff_t... Axes>
-[[nodiscard]] constexpr auto max(X&& x, axis_list<Axes...> = {}) { return detail::reduce_by<reduce::takes_larger, false, Axes...>(std::forward<X>(x)); }
+[[nodiscard]] constexpr auto max(X&& x, axis_list<Axes...> = {}) { return detail::reduce_by<reductions::takes_larger, false, Axes...>(std::forward<X>(x)); }
 template <array_operand X, std::ptrdiff_t... Axes>
-[[nodiscard]] constexpr auto max(X&& x, axis_list<Axes...>, keep_type) { return detail::reduce_by<reduce::takes_larger, true, Axes...>(std::forward<X>(x)); }
+[[nodiscard]] constexpr auto max(X&& x, axis_list<Axes...>, keepdims_type) { return detail::reduce_by<reductions::takes_larger, true, Axes...>(std::forward<X>(x)); }
 template <array_operand X, std::ptrdiff_t... Axes>
-[[nodiscard]] constexpr auto min(X&& x, axis_list<Axes...> = {}) { return detail::reduce_by<reduce::takes_smaller, false, Axes...>(std::forward<X>(x)); }
+[[nodiscard]] constexpr auto min(X&& x, axis_list<Axes...> = {}) { return detail::reduce_by<reductions::takes_smaller, false, Axes...>(std::forward<X>(x)); }
 template <array_operand X, std::ptrdiff_t... Axes>
-[[nodiscard]] constexpr auto min(X&& x, axis_list<Axes...>, keep_type) { return detail::reduce_by<reduce::takes_smaller, true, Axes...>(std::forward<X>(x)); }
+[[nodiscard]] constexpr auto min(X&& x, axis_list<Axes...>, keepdims_type) { return detail::reduce_by<reductions::takes_smaller, true, Axes...>(std::forward<X>(x)); }
 // clang-format on
 
 /// The sum divided by the number of elements.
@@ -111,7 +113,7 @@ template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 /// The mean of the squared distances from the mean, by two passes; as NumPy, divided by n.
 template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 [[nodiscard]] constexpr auto variance(X&& x, axis_list<Axes...> axes = {}, Keep... kept) {
-  return mean(square(x - mean(x, axes, keep)), axes, kept...);
+  return mean(square(x - mean(x, axes, keepdims)), axes, kept...);
 }
 
 /// The root of the sum of squares.
@@ -123,13 +125,13 @@ template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 /// log(sum(exp(x))), with the maximum taken out, so that nothing overflows.
 template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 [[nodiscard]] constexpr auto logsumexp(X&& x, axis_list<Axes...> axes = {}, Keep... kept) {
-  return log(sum(exp(x - max(x, axes, keep)), axes, kept...)) + max(x, axes, kept...);
+  return log(sum(exp(x - max(x, axes, keepdims)), axes, kept...)) + max(x, axes, kept...);
 }
 
 /// x - logsumexp(x): the logarithm of softmax.
 template <array_operand X, std::ptrdiff_t... Axes>
 [[nodiscard]] constexpr auto log_softmax(X&& x, axis_list<Axes...> axes) {
-  return x - logsumexp(x, axes, keep);
+  return x - logsumexp(x, axes, keepdims);
 }
 
 /// exp(x) / sum(exp(x)) along the axes, as exp(log_softmax(x)): nothing overflows.

@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-namespace node {
+namespace nodes {
 
 /// The index of an extreme element of an operand that has memory: found where it is read.
 template <bool Largest, std::size_t Axis, class Arg> struct found_index : base {
@@ -67,18 +67,18 @@ template <bool Largest, std::size_t Axis> struct search {
   }
 };
 
-}  // namespace node
+}  // namespace nodes
 
 namespace detail {
 
 template <bool Largest, std::ptrdiff_t Axis, class X>
 [[nodiscard]] constexpr auto find_extremum(X&& x) {
   using S = shape_of<X>;
-  static_assert(error::holds < fixed_shape<S> && has_axis<S>(Axis), S, axis_list < Axis >>,
+  static_assert(complaint::holds < fixed_shape<S> && has_axis<S>(Axis), S, axis_list < Axis >>,
                 "argmax: a fixed shape that has this axis");
   auto const e = as_memory<scalar_among<X>>(std::forward<X>(x));
   using E = std::remove_const_t<decltype(e)>;
-  return node::result<node::search<Largest, normal_axis<S::rank>(Axis)>, E>{{}, {e}};
+  return nodes::result<nodes::search<Largest, normal_axis<S::rank>(Axis)>, E>{{}, {e}};
 }
 
 }  // namespace detail

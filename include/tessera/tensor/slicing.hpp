@@ -11,7 +11,7 @@
 /// arranged.
 namespace tessera {
 
-namespace node {
+namespace nodes {
 
 /// The value of an expression as memory.
 struct value_of {
@@ -48,7 +48,7 @@ template <class Arg, class S, bool UnitLast> struct arranged : base {
   }
 };
 
-}  // namespace node
+}  // namespace nodes
 
 namespace detail {
 
@@ -87,7 +87,7 @@ template <class S, bool UnitLast, class X>
     return strided_view<T, S, backend_of<A>, UnitLast>{
         x.data() == nullptr ? nullptr : x.data() + offset, actual, strides};
   } else {
-    return node::arranged<A, S, UnitLast>{{}, std::forward<X>(x), actual, offset, strides};
+    return nodes::arranged<A, S, UnitLast>{{}, std::forward<X>(x), actual, offset, strides};
   }
 }
 
@@ -101,9 +101,9 @@ template <class X> [[nodiscard]] constexpr auto with_address(X&& x) -> decltype(
   else if constexpr (requires { x.data(); } && expression<A>)
     return A(std::forward<X>(x));
   else if constexpr (owning<A>)
-    return node::owned_leaf<A>{{}, x};
+    return nodes::owned_leaf<A>{{}, x};
   else
-    return node::result<node::value_of, A>{{}, {x}};
+    return nodes::result<nodes::value_of, A>{{}, {x}};
 }
 
 /// An operand as a node whose elements lie one after another once it is computed.
@@ -113,7 +113,7 @@ template <class With, class X> [[nodiscard]] constexpr auto as_memory(X&& x) {
   if constexpr (requires { e.data(); })
     return e;
   else
-    return node::result<node::value_of, E>{{}, {e}};
+    return nodes::result<nodes::value_of, E>{{}, {e}};
 }
 
 template <class X>
@@ -177,7 +177,7 @@ namespace detail {
 template <class T> struct selects {
   static constexpr bool keeps = false;  // an index: the axis goes away
 };
-template <> struct selects<all_type> {
+template <> struct selects<whole_axis_type> {
   static constexpr bool keeps = true;
   static constexpr std::size_t begin = 0;
   static constexpr auto of(extent e) -> extent { return e; }
@@ -211,7 +211,7 @@ inline constexpr bool ranges_fit = [] {
   auto a = std::size_t{0};
   auto fits = true;
   auto const one_axis = [&]<class T>(std::type_identity<T>) {
-    if constexpr (selects<T>::keeps && not std::same_as<T, all_type>)
+    if constexpr (selects<T>::keeps && not std::same_as<T, whole_axis_type>)
       fits = fits && selects<T>::begin + bound_of(selects<T>::of(0)) <= bound_of(S::extents[a]) &&
              not is_bounded(S::extents[a]);
     ++a;
@@ -229,15 +229,15 @@ inline constexpr bool keeps_last = sizeof...(Selectors) < S::rank || [] {
 
 }  // namespace detail
 
-/// A part of x: for each axis `all`, `range<Begin, End>` or an index, which takes the axis away;
-/// axes that are not named are whole.
+/// A part of x: for each axis `whole_axis`, `range<Begin, End>` or an index, which takes the axis
+/// away; axes that are not named are whole.
 ///
 /// Errors  a range beyond its extent does not compile: tests/fail/slice_out_of_range.cpp; an index
 ///         beyond it breaks the contract
 template <array_operand X, class... Selectors>
 [[nodiscard]] constexpr auto slice(X&& x, Selectors... selectors) {
   using S = shape_of<X>;
-  static_assert(error::holds<detail::ranges_fit<S, Selectors...>, S, Selectors...>,
+  static_assert(complaint::holds<detail::ranges_fit<S, Selectors...>, S, Selectors...>,
                 "slice: a range ends beyond its axis, or the axis is bounded");
   if constexpr (detail::ranges_fit<S, Selectors...>) {
     using R = shape_from<detail::extents_sliced<S, Selectors...>>;
@@ -253,7 +253,7 @@ template <array_operand X, class... Selectors>
       if constexpr (detail::selects<T>::keeps) {
         offset += strides[a] * static_cast<std::ptrdiff_t>(detail::selects<T>::begin);
         new_extents[to] =
-            std::same_as<T, all_type> ? extents[a] : bound_of(detail::selects<T>::of(0));
+            std::same_as<T, whole_axis_type> ? extents[a] : bound_of(detail::selects<T>::of(0));
         new_strides[to++] = strides[a];
       } else {
         auto const i = static_cast<std::size_t>(selector);
@@ -277,7 +277,7 @@ namespace detail {
 template <std::size_t I, std::size_t Parts, class S, std::size_t Axis, std::size_t... Before>
 [[nodiscard]] constexpr auto chunk_at(auto&& x, std::index_sequence<Before...>) {
   constexpr auto size = bound_of(S::extents[Axis]) / Parts;
-  return slice(std::forward<decltype(x)>(x), (void(Before), all)...,
+  return slice(std::forward<decltype(x)>(x), (void(Before), whole_axis)...,
                range<I * size, (I + 1) * size>);
 }
 
@@ -286,7 +286,7 @@ template <std::size_t I, std::size_t Parts, class S, std::size_t Axis, std::size
 /// Part I of `Parts` equal parts of an axis, of the last one where none is named.
 template <std::size_t I, std::size_t Parts, array_operand X, std::ptrdiff_t Axis = -1>
   requires(I < Parts) && requires {
-    typename split<shape_of<X>, detail::normal_axis<shape_of<X>::rank>(Axis), Parts>;
+    typename chunked<shape_of<X>, detail::normal_axis<shape_of<X>::rank>(Axis), Parts>;
   }
 [[nodiscard]] constexpr auto chunk(X&& x, axis_list<Axis> = {}) {
   constexpr auto a = detail::normal_axis<shape_of<X>::rank>(Axis);

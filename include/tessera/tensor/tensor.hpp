@@ -40,7 +40,7 @@ template <class Backend> constexpr void reads_no_number() {
 /// above
 ///         its bound breaks the contract
 template <class T, class S, class Backend = default_backend> struct view {
-  static_assert(error::holds<defined_backend<Backend>, Backend>,
+  static_assert(complaint::holds<defined_backend<Backend>, Backend>,
                 "view: its backend is only declared here; cuda needs tessera/cuda.hpp");
 
   using scalar_type = T;
@@ -130,7 +130,7 @@ template <class T, class S, class Backend = default_backend> struct view {
 /// Errors  more values than elements do not compile: tests/fail/tensor_too_many_values.cpp; nor
 ///         does a tensor of `cuda` without its kernels: tests/fail/cuda_without_kernels.cpp
 template <class T, class S, class Backend> struct tensor {
-  static_assert(error::holds<defined_backend<Backend>, Backend>,
+  static_assert(complaint::holds<defined_backend<Backend>, Backend>,
                 "tensor: its backend is only declared here; cuda needs tessera/cuda.hpp");
   static_assert(S::capacity <= static_cast<std::size_t>(PTRDIFF_MAX) / 2 / sizeof(T),
                 "tensor: more bytes than can be counted");
@@ -160,7 +160,7 @@ template <class T, class S, class Backend> struct tensor {
   template <std::size_t N>
     requires(N > S::capacity)
   constexpr tensor(T const (&)[N]) {
-    static_assert(error::holds<N <= S::capacity, S>, "tensor: more values than elements");
+    static_assert(complaint::holds<N <= S::capacity, S>, "tensor: more values than elements");
   }
   template <class E>
     requires(expression<E> && fixed_shape<S>)
@@ -329,7 +329,7 @@ template <contiguous X> [[nodiscard]] constexpr auto as_const(X const& x) -> con
   if constexpr (not owning<X>) {
     return {x.data(), x.actual};
   } else {
-    static_assert(error::holds<fixed_shape<shape_of<X>>, shape_of<X>>,
+    static_assert(complaint::holds<fixed_shape<shape_of<X>>, shape_of<X>>,
                   "a tensor with bounded extents needs its actual ones: x.sized(n)");
     return const_view_of<X>{x.data(), {}};
   }

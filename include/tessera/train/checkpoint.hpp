@@ -37,7 +37,7 @@ template <class T>
 /// step.
 template <class Training, class Parts>
 void for_each_memory(Training& t, Parts& parts, auto const& f) {
-  for_each_moment(t.moments, [&](name const& path, auto& part) {
+  for_each_moment(t.moments, [&](path_name const& path, auto& part) {
     f(std::string{"optimizer."} + path.c_str(), part);
   });
   auto index = 0;
@@ -81,8 +81,8 @@ template <class P, class S> struct learned {
   P& parameters;
   S& statistics;
   template <class F, class... Both> static constexpr void visit(F const& f, Both&... both) {
-    f(name{}, both.parameters...);
-    if constexpr (not std::is_empty_v<S>) f(name{}, both.statistics...);
+    f(path_name{}, both.parameters...);
+    if constexpr (not std::is_empty_v<S>) f(path_name{}, both.statistics...);
   }
 };
 

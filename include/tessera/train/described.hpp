@@ -51,7 +51,7 @@ template <class T> [[nodiscard]] auto described(T const& value) -> std::string {
   } else if constexpr (std::is_empty_v<T>) {
     return detail::short_name<T>() + "()";
   } else {
-    static_assert(error::holds<std::is_aggregate_v<T>, T>,
+    static_assert(complaint::holds<std::is_aggregate_v<T>, T>,
                   "described: a type that is no plain struct needs settings()");
     auto inner = std::string{};
     if constexpr (std::is_aggregate_v<T>)

@@ -29,7 +29,7 @@ template <class P>
 [[nodiscard]] auto not_finite(P const& p, bool last = false) -> std::optional<std::string> {
   auto found = std::optional<std::string>{};
   for_each_parameter(
-      [&](name const& path, auto const& w) {
+      [&](path_name const& path, auto const& w) {
         if ((last || not found) && not all_finite(w)) found = path.c_str();
       },
       p);

@@ -60,7 +60,7 @@ template <class S> [[nodiscard]] auto bound_text() -> std::string {
 template <class Model, class X> [[nodiscard]] auto summarize() -> std::vector<layer_summary> {
   auto rows = std::vector<layer_summary>{};
   for_each_layer<Model, X>([&]<class Layer, class Input, class Call>(
-                               name const& path, place_of_layer<Layer, Input, Call>) {
+                               path_name const& path, place_of_layer<Layer, Input, Call>) {
     using place = place_of_layer<Layer, Input, Call>;
     rows.push_back({path.c_str(), detail::type_text<Layer>(),
                     detail::bound_text<shape_of<typename place::output>>(), place::parameters,
@@ -84,7 +84,7 @@ template <class Model, class X> void print_summary(std::ostream& to) {
           text(row.multiply_adds).c_str(), text(row.kept).c_str(), text(row.scratch).c_str());
     work += row.multiply_adds;
   }
-  constexpr auto m = memory_of<Model, X, mode::training>;
+  constexpr auto m = memory_of<Model, X, call_mode::training>;
   print("all", "", "", text(parameter_count<Model>).c_str(), text(work).c_str(),
         text(m.kept).c_str(), text(m.scratch).c_str());
 }

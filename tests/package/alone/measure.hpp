@@ -38,7 +38,7 @@ template <class Model, class X, class Context>
   tessera::clear(*p);
   auto seed = std::uint32_t{1};
   tessera::for_each_parameter(
-      [&](tessera::name const&, auto& w) {
+      [&](tessera::path_name const&, auto& w) {
         for (auto i = std::size_t{0}; i < w.size(); ++i) {
           seed = seed * 1103515245U + 12345U;
           w.data()[i] = static_cast<float>(seed >> 20 & 255U) / 512 - 0.25F;
@@ -51,7 +51,7 @@ template <class Model, class X, class Context>
   // Those of a model that has some stand behind its parameters.
   using statistics = tessera::statistics_of<Model, tessera::owned<float>>;
   auto const memory = std::make_unique<statistics>();
-  tessera::for_each_parameter([](tessera::name const&, auto& w) { w = {}; }, *memory);
+  tessera::for_each_parameter([](tessera::path_name const&, auto& w) { w = {}; }, *memory);
   auto const with_statistics = [&](auto const& call) {
     if constexpr (std::is_empty_v<statistics>)
       return call();
@@ -69,7 +69,7 @@ template <class Model, class X, class Context>
   add(result, with_statistics([&](auto const&... s) { return d->forward(*p, s..., *x, context); }));
   for (auto i = std::size_t{0}; i < d->dy.size(); ++i) d->dy.data()[i] = 0.5F;
   with_statistics([&](auto const&... s) { d->backward(*p, s..., *x, context); });
-  tessera::for_each_parameter([&](tessera::name const&, auto const& w) { add(result, w); },
+  tessera::for_each_parameter([&](tessera::path_name const&, auto const& w) { add(result, w); },
                               d->gradient);
   return result;
 }

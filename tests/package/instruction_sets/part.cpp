@@ -47,7 +47,7 @@ template <class T> void express() {
   auto a = tensor<T, shape<7, 37>>{};
   auto generator = torch_generator(2);
   generator.normal(a, 1.0);
-  tensor<T, shape<7, 37>> e = exp(a) * tanh(a) + a / (1 + sigmoid(a)) - max(a, axis<1>, keep);
+  tensor<T, shape<7, 37>> e = exp(a) * tanh(a) + a / (1 + sigmoid(a)) - max(a, axis<1>, keepdims);
   e = e * softmax(a, axis<0>) + gelu(a);
   print("expression", e);
   tensor<T, shape<37>> s = sum(square(e), axis<0>);

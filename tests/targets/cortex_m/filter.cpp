@@ -12,7 +12,7 @@ using model = sequential<lstm<5, 64>, linear<64, 1>>;
 using sample = tensor<float, shape<1, 5>>;
 
 constexpr auto weights = constant_parameters<model, filter::signature>(filter::values);
-constexpr auto needed = memory_of<model, sample, mode::streaming>;
+constexpr auto needed = memory_of<model, sample, call_mode::streaming>;
 static_assert(sizeof(streaming<model, sample>) == needed.object);
 streaming<model, sample> stream;
 

@@ -12,7 +12,7 @@ using X = tensor<float, shape<16, 1, 4>>;
 using Y = tensor<float, shape<16, 1, 1>>;
 using object = training<model, X, fused_gradient_descent>;
 
-constexpr auto needed = memory_of<model, X, mode::training, fused_gradient_descent>;
+constexpr auto needed = memory_of<model, X, call_mode::training, fused_gradient_descent>;
 static_assert(sizeof(object) == needed.total, "what is used is what is said");
 object learner;
 

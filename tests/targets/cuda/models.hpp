@@ -99,7 +99,7 @@ class side_by_side {
     }
     device::synchronize();
     for_each_parameter(
-        [&](name const&, auto const& a, auto const& b) {
+        [&](path_name const&, auto const& a, auto const& b) {
           for (auto i = std::size_t{0}; i < a.size(); ++i)
             note(result.parameters, static_cast<double>(a.values[i]),
                  static_cast<double>(b.values[i]));
@@ -205,7 +205,7 @@ template <std::size_t Features> struct soft_gate {
     TESSERA_PARAMETERS(weight)
   };
   static constexpr auto forward(auto const& p, auto x) {
-    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keep) + 1e-5);
+    return x * sigmoid(p.weight * x) * rsqrt(mean(square(x), axis<-1>, keepdims) + 1e-5);
   }
 };
 struct traced_layers : sequential<linear<3, 8>, soft_gate<8>, soft_gate<8>, linear<8, 2>> {};

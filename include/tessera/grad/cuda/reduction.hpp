@@ -14,14 +14,14 @@ template <class Axes, class E, class Place, class Value, class Slope> struct pul
   Value value;
   Slope slope;
   TESSERA_DEVICE void operator()(std::size_t) const {
-    kernel<pull_extremum_fn, reference>::run(Axes{}, e, to, value, slope);
+    kernel_for<pull_extremum_fn, reference>::run(Axes{}, e, to, value, slope);
   }
 };
 
 }  // namespace detail
 
 /// One thread: which elements share a slope is known only when all were looked at.
-template <> struct kernel<detail::pull_extremum_fn, cuda> {
+template <> struct kernel_for<detail::pull_extremum_fn, cuda> {
   template <class Axes, class E, class Place, class Value, class Slope>
   static void run(Axes, E const& e, Place const& to, Value const& value, Slope const& slope) {
     device::for_each(

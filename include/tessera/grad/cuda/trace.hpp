@@ -45,12 +45,12 @@ template <class S> class places_of_tree {
   }
 
  private:
-  template <class F, class... A> void note(node::map<F, A...> const& place) {
+  template <class F, class... A> void note(nodes::map<F, A...> const& place) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (note(place.template arg<I>()), ...);
     }(std::index_sequence_for<A...>{});
   }
-  template <class T, class Q, class B> void note(node::leaf<T, Q, B> const& place) {
+  template <class T, class Q, class B> void note(nodes::leaf<T, Q, B> const& place) {
     if (place.memory == nullptr) return;
     auto const rows_agree = [] {
       if (Q::rank != S::rank) return false;
@@ -69,11 +69,11 @@ template <class S> class places_of_tree {
     ranges_.push_back(
         {place.memory, place.memory + place.actual.size(), has_columns, rows_agree()});
   }
-  template <class Op, class... A> void note(node::result<Op, A...> const& place) {
+  template <class Op, class... A> void note(nodes::result<Op, A...> const& place) {
     note(place.as_leaf());
   }
-  template <class T> void note(node::constant<T> const&) {}
-  template <class X> void note(node::owned_leaf<X> const&) {}
+  template <class T> void note(nodes::constant<T> const&) {}
+  template <class X> void note(nodes::owned_leaf<X> const&) {}
   void note(auto const&) { has_others_ = true; }
 
   std::vector<place_range> ranges_;
@@ -85,11 +85,11 @@ template <class Row> TESSERA_DEVICE constexpr void forget_columns(Row& place) {
   if constexpr (requires { place.data; }) place.data = nullptr;
 }
 template <class Place, class T>
-TESSERA_DEVICE constexpr void forget_columns(grad::summed_place<Place, T>&) {}
+TESSERA_DEVICE constexpr void forget_columns(tracing::summed_place<Place, T>&) {}
 template <class F, class... Places>
-TESSERA_DEVICE constexpr void forget_columns(grad::map_place<F, Places...>& place) {
+TESSERA_DEVICE constexpr void forget_columns(tracing::map_place<F, Places...>& place) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
-    (forget_columns(node::item<I>(place.places)), ...);
+    (forget_columns(nodes::item<I>(place.places)), ...);
   }(std::index_sequence_for<Places...>{});
 }
 
@@ -110,21 +110,21 @@ template <class S, class E, class Place, class D> struct pull_part {
     auto const first = i % columns * columns_each;
     for (auto r = i / columns * rows_each, end = r + rows_each; r < end; ++r) {
       auto const index = place_of_element<S>(actual, r * n).leading;
-      auto const row = node::detail::operand_row<S>(e, index);
-      auto const slopes = node::detail::operand_row<S>(d, index);
-      auto place = grad::place_of(node::detail::operand_row<S>(to, index));
+      auto const row = nodes::detail::operand_row<S>(e, index);
+      auto const slopes = nodes::detail::operand_row<S>(d, index);
+      auto place = tracing::place_of(nodes::detail::operand_row<S>(to, index));
       if (not of_columns) forget_columns(place);
       for (auto k = first; k < first + columns_each; ++k)
-        grad::pull(row, place, one_lane{}, k, grad::trace(row, one_lane{}, k),
-                   slopes.get(one_lane{}, k));
-      if (along_rows) grad::flush(row, place);
+        tracing::pull(row, place, one_lane{}, k, tracing::trace(row, one_lane{}, k),
+                      slopes.get(one_lane{}, k));
+      if (along_rows) tracing::flush(row, place);
     }
   }
 };
 
 }  // namespace detail
 
-template <> struct kernel<detail::pull_fn, cuda> {
+template <> struct kernel_for<detail::pull_fn, cuda> {
   template <class S, class E, class Place, class D>
   static void run(actual_extents<S> const& actual, E const& e, Place const& to, D const& d) {
     auto const n = detail::row_length(actual);

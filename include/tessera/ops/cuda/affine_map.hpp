@@ -7,7 +7,7 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::affine_map_fn, cuda> {
+template <> struct kernel_for<detail::affine_map_fn, cuda> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Out> using packed = nothing;
   static void prepare(auto const&, auto&) {}
 

@@ -23,10 +23,10 @@ template <class T> struct attention_query {
     auto const [lane_of_batch, h, i] = place_in(every.heads, every.first.queries, at);
     auto const head = every.head(lane_of_batch, h);
     auto const keys = head.seen(i);
-    auto largest = reduce::lanes<reduce::takes_larger, T>{};
+    auto largest = reductions::lanes<reductions::takes_larger, T>{};
     for (auto j = std::size_t{0}; j < keys; ++j) largest.add(attention_score(head, i, j));
     auto const most = largest.total();
-    auto sum = reduce::lanes<reduce::adds, T>{};
+    auto sum = reductions::lanes<reductions::adds, T>{};
     for (auto j = std::size_t{0}; j < keys; ++j)
       sum.add(lane::exp(attention_score(head, i, j) - most));
     auto const total = sum.total();
@@ -103,7 +103,7 @@ template <class T> struct attention_key_slope {
 
 /// Tiles of queries and keys; for heads that are too wide a thread for each query, and in the
 /// backward pass one for each key. Sums are in another order than those of `reference`.
-template <> struct kernel<detail::attention_fn, cuda> {
+template <> struct kernel_for<detail::attention_fn, cuda> {
   template <class T, std::size_t Keys, std::size_t Width> using workspace = nothing;
 
   static void for_each(std::size_t count, auto const& body) { device::for_each(count, body); }

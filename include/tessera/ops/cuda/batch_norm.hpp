@@ -253,7 +253,7 @@ template <class T> struct batch_norm_absorb {
 
 }  // namespace detail
 
-template <> struct kernel<detail::batch_norm_fn, cuda> {
+template <> struct kernel_for<detail::batch_norm_fn, cuda> {
   using geometry = detail::batch_norm_geometry;
   template <class T> using seen_type = detail::batch_norm_seen<T>;
 

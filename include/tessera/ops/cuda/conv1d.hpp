@@ -86,13 +86,13 @@ template <class T> struct conv1d_past {
   T const* x;
   T* past;
   TESSERA_DEVICE void operator()(std::size_t i) const {
-    kernel<conv1d_fn, reference>::remember_number(g, x, past, i);
+    kernel_for<conv1d_fn, reference>::remember_number(g, x, past, i);
   }
 };
 
 }  // namespace detail
 
-template <> struct kernel<detail::conv1d_fn, cuda> {
+template <> struct kernel_for<detail::conv1d_fn, cuda> {
   using geometry = detail::conv1d_geometry;
   template <class T, std::size_t Weights> using packed = nothing;
 

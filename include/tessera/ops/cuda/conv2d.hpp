@@ -211,7 +211,7 @@ template <class T> struct conv2d_weight {
 
 /// Products of tiles, or with groups a thread for each output, input and weight. Sums are in the
 /// order of `reference`, but for weights whose depth is cut.
-template <> struct kernel<detail::conv2d_fn, cuda> {
+template <> struct kernel_for<detail::conv2d_fn, cuda> {
   using geometry = detail::conv2d_geometry;
   template <class T, std::size_t Weights> struct packed {
     [[nodiscard]] static constexpr auto data() -> T* { return nullptr; }

@@ -28,15 +28,15 @@ template <class T, class Target> struct cross_entropy_row {
       loss[r] = wanted == rows.ignored ? T{0} : std::numeric_limits<T>::quiet_NaN();
       return;
     }
-    loss[r] = kernel<cross_entropy_fn, reference>::row(logits + r * rows.classes, rows.classes,
-                                                       static_cast<std::size_t>(wanted),
-                                                       rows.smoothing, row_slope, rows.scale);
+    loss[r] = kernel_for<cross_entropy_fn, reference>::row(logits + r * rows.classes, rows.classes,
+                                                           static_cast<std::size_t>(wanted),
+                                                           rows.smoothing, row_slope, rows.scale);
   }
 };
 
 }  // namespace detail
 
-template <> struct kernel<detail::cross_entropy_fn, cuda> {
+template <> struct kernel_for<detail::cross_entropy_fn, cuda> {
   template <class T, class Target>
   static auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,
                    Target const* targets, T* slope) -> T {

@@ -26,7 +26,7 @@ template <class T> struct dropout_block {
 
 }  // namespace detail
 
-template <> struct kernel<detail::dropout_fn, cuda> {
+template <> struct kernel_for<detail::dropout_fn, cuda> {
   static void run(detail::dropout_draw const& draw, auto x, auto y) {
     using T = scalar_of<decltype(y)>;
     device::for_each((y.size() + 3) / 4,

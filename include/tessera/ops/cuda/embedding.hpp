@@ -36,7 +36,7 @@ template <class I, class T> struct embedding_slope {
 
 }  // namespace detail
 
-template <> struct kernel<detail::embedding_fn, cuda> {
+template <> struct kernel_for<detail::embedding_fn, cuda> {
   template <class I, class T>
   static void forward(std::size_t count, I const* x, std::size_t rows, std::size_t width,
                       T const* weight, T* y) {

@@ -173,7 +173,7 @@ template <class T> struct group_norm_weight {
 
 }  // namespace detail
 
-template <> struct kernel<detail::group_norm_fn, cuda> {
+template <> struct kernel_for<detail::group_norm_fn, cuda> {
   using geometry = detail::group_norm_geometry;
 
   template <class T>

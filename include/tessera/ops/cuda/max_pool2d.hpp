@@ -73,7 +73,7 @@ template <class T> struct max_pool2d_slope {
 
 }  // namespace detail
 
-template <> struct kernel<detail::max_pool2d_fn, cuda> {
+template <> struct kernel_for<detail::max_pool2d_fn, cuda> {
   using geometry = detail::max_pool2d_geometry;
 
   template <class T> static void forward(geometry const& g, T const* x, T* y) {

@@ -195,7 +195,7 @@ template <class T> void multiply(product<T> const& p) { multiply_by_tiles(p); }
 
 namespace tessera {
 
-template <> struct kernel<detail::product_fn, cuda> {
+template <> struct kernel_for<detail::product_fn, cuda> {
   template <class T> static void run(detail::matrix_product<T> const& p) {
     device::multiply(device::product<T>{p.rows,
                                         p.columns,

@@ -74,7 +74,7 @@ template <class Cell, class T, class Beside> struct recurrent_step_backward_unit
 }  // namespace detail
 
 /// A thread for each unit of each row: sums, cell and output in one kernel.
-template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, cuda> {
+template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, cuda> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Hidden, std::size_t Recurrent>
   using packed = nothing;
   static void prepare(auto const&, auto&) {}
@@ -92,7 +92,7 @@ template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, cuda> {
   }
 };
 
-template <class Cell> struct kernel<detail::recurrent_step_backward_fn<Cell>, cuda> {
+template <class Cell> struct kernel_for<detail::recurrent_step_backward_fn<Cell>, cuda> {
   static void run(auto gates, auto beside, auto before, auto dy, auto dh, auto d) {
     using T = scalar_of<decltype(gates)>;
     using B = std::remove_pointer_t<decltype(beside.data())>;

@@ -34,7 +34,7 @@ template <class T> struct rotary_pair {
 
 }  // namespace detail
 
-template <> struct kernel<detail::rotary_fn, cuda> {
+template <> struct kernel_for<detail::rotary_fn, cuda> {
   template <std::size_t Width, class T>
   static void run(detail::rotary_geometry const& g, T const* frequency, T* x, bool back) {
     constexpr auto half = Width / 2;

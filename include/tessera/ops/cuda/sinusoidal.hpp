@@ -26,14 +26,14 @@ template <class T> struct sinusoidal_slope {
   T const* dy;
   T* dx;
   TESSERA_DEVICE void operator()(std::size_t i) const {
-    kernel<sinusoidal_fn, reference>::backward(1, x + i, half, frequency, dy + 2 * half * i,
-                                               dx + i);
+    kernel_for<sinusoidal_fn, reference>::backward(1, x + i, half, frequency, dy + 2 * half * i,
+                                                   dx + i);
   }
 };
 
 }  // namespace detail
 
-template <> struct kernel<detail::sinusoidal_fn, cuda> {
+template <> struct kernel_for<detail::sinusoidal_fn, cuda> {
   template <class T>
   static void forward(std::size_t count, T const* x, std::size_t half, T const* frequency, T* y) {
     device::for_each(

@@ -35,7 +35,7 @@ template <class T> struct upsample_slope {
 
 }  // namespace detail
 
-template <> struct kernel<detail::upsample_fn, cuda> {
+template <> struct kernel_for<detail::upsample_fn, cuda> {
   template <class T> static void forward(detail::upsample_geometry const& g, T const* x, T* y) {
     device::for_each(g.pixels() * g.channels, detail::upsample_number<T>{g, x, y});
   }

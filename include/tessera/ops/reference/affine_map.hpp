@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::affine_map_fn, reference> {
+template <> struct kernel_for<detail::affine_map_fn, reference> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Out> using packed = nothing;
   static constexpr void prepare(auto const&, auto&) {}
 

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::attention_fn, reference> {
+template <> struct kernel_for<detail::attention_fn, reference> {
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
     T scores[Keys];
     T slopes[Keys];
@@ -19,10 +19,10 @@ template <> struct kernel<detail::attention_fn, reference> {
     for (auto i = std::size_t{0}; i < head.queries; ++i) {
       auto const keys = head.seen(i);
       score(head, i, p);
-      auto largest = reduce::lanes<reduce::takes_larger, T>{};
+      auto largest = reductions::lanes<reductions::takes_larger, T>{};
       for (auto j = std::size_t{0}; j < keys; ++j) largest.add(p[j]);
       auto const most = largest.total();
-      auto sum = reduce::lanes<reduce::adds, T>{};
+      auto sum = reductions::lanes<reductions::adds, T>{};
       for (auto j = std::size_t{0}; j < keys; ++j) {
         p[j] = lane::exp(p[j] - most);
         sum.add(p[j]);

@@ -190,6 +190,7 @@ template <class Features> struct batch_norm_passes {
 }  // namespace detail
 
 template <>
-struct kernel<detail::batch_norm_fn, reference> : detail::batch_norm_passes<detail::in_numbers> {};
+struct kernel_for<detail::batch_norm_fn, reference>
+    : detail::batch_norm_passes<detail::in_numbers> {};
 
 }  // namespace tessera

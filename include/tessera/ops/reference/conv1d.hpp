@@ -9,7 +9,7 @@ namespace tessera {
 
 /// Sums over taps and then over inputs, ascending, one fma each; zeros beyond the input add
 /// nothing.
-template <> struct kernel<detail::conv1d_fn, reference> {
+template <> struct kernel_for<detail::conv1d_fn, reference> {
   template <class T, std::size_t Weights> using packed = nothing;
 
   template <class T>

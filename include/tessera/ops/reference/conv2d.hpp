@@ -38,7 +38,7 @@ struct conv_run {
 
 /// Sums over taps and then over channels, ascending, one fma each; what is outside of the image
 /// adds nothing.
-template <> struct kernel<detail::conv2d_fn, reference> {
+template <> struct kernel_for<detail::conv2d_fn, reference> {
   using geometry = detail::conv2d_geometry;
   template <class T, std::size_t Weights> struct packed {
     [[nodiscard]] static constexpr auto data() -> T* { return nullptr; }

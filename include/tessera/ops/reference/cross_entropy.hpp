@@ -6,15 +6,15 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::cross_entropy_fn, reference> {
+template <> struct kernel_for<detail::cross_entropy_fn, reference> {
   template <class T>
   static constexpr auto row(T const* logits, std::size_t classes, std::size_t target, T smoothing,
                             T* slope, T scale) -> T {
-    auto largest = reduce::lanes<reduce::takes_larger, T>{};
+    auto largest = reductions::lanes<reductions::takes_larger, T>{};
     for (auto c = std::size_t{0}; c < classes; ++c) largest.add(logits[c]);
     auto const most = largest.total();
-    auto exponentials = reduce::lanes<reduce::adds, T>{};
-    auto logit_sum = reduce::lanes<reduce::adds, T>{};
+    auto exponentials = reductions::lanes<reductions::adds, T>{};
+    auto logit_sum = reductions::lanes<reductions::adds, T>{};
     for (auto c = std::size_t{0}; c < classes; ++c) {
       exponentials.add(lane::exp(logits[c] - most));
       logit_sum.add(logits[c]);
@@ -34,7 +34,7 @@ template <> struct kernel<detail::cross_entropy_fn, reference> {
   template <class T>
   static constexpr auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,
                              auto const* targets, T* slope) -> T {
-    auto loss = reduce::lanes<reduce::adds, T>{};
+    auto loss = reductions::lanes<reductions::adds, T>{};
     for (auto r = std::size_t{0}; r < rows.count; ++r) {
       auto const wanted = static_cast<std::int64_t>(targets[r]);
       auto* const row_slope = slope == nullptr ? nullptr : slope + r * rows.classes;

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::dropout_fn, reference> {
+template <> struct kernel_for<detail::dropout_fn, reference> {
   static constexpr void run(detail::dropout_draw const& draw, auto x, auto y) {
     using T = scalar_of<decltype(y)>;
     auto const scale = static_cast<T>(draw.scale);

@@ -28,7 +28,7 @@ template <class T> [[nodiscard]] constexpr auto row_of_table(T x, std::size_t ro
 }  // namespace detail
 
 /// Slopes add over the places of x, ascending.
-template <> struct kernel<detail::embedding_fn, reference> {
+template <> struct kernel_for<detail::embedding_fn, reference> {
   template <class I, class T>
   static constexpr void forward(std::size_t count, I const* x, std::size_t rows, std::size_t width,
                                 T const* weight, T* y) {

@@ -132,6 +132,7 @@ template <class Channels> struct group_norm_passes {
 }  // namespace detail
 
 template <>
-struct kernel<detail::group_norm_fn, reference> : detail::group_norm_passes<detail::in_numbers> {};
+struct kernel_for<detail::group_norm_fn, reference>
+    : detail::group_norm_passes<detail::in_numbers> {};
 
 }  // namespace tessera

@@ -82,6 +82,7 @@ template <class Channels> struct max_pool2d_passes {
 }  // namespace detail
 
 template <>
-struct kernel<detail::max_pool2d_fn, reference> : detail::max_pool2d_passes<detail::in_numbers> {};
+struct kernel_for<detail::max_pool2d_fn, reference>
+    : detail::max_pool2d_passes<detail::in_numbers> {};
 
 }  // namespace tessera

@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::product_fn, reference> {
+template <> struct kernel_for<detail::product_fn, reference> {
   template <class T> static constexpr void run(detail::matrix_product<T> const& p) {
     for (auto r = std::size_t{0}; r < p.rows; ++r) {
       auto* const c = p.c + r * p.c_row;

@@ -76,7 +76,7 @@ template <class T>
 
 }  // namespace detail
 
-template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, reference> {
+template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, reference> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Hidden, std::size_t Recurrent>
   using packed = nothing;
   static constexpr void prepare(auto const&, auto&) {}
@@ -135,7 +135,7 @@ template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, reference> 
   }
 };
 
-template <class Cell> struct kernel<detail::recurrent_step_backward_fn<Cell>, reference> {
+template <class Cell> struct kernel_for<detail::recurrent_step_backward_fn<Cell>, reference> {
   static constexpr void run(auto gates, auto beside, auto before, auto dy, auto dh, auto d) {
     using T = scalar_of<decltype(gates)>;
     constexpr auto hidden = last_of<shape_of<decltype(d)>>;

@@ -42,6 +42,6 @@ template <class Numbers> struct rotary_pass {
 }  // namespace detail
 
 template <>
-struct kernel<detail::rotary_fn, reference> : detail::rotary_pass<detail::in_numbers> {};
+struct kernel_for<detail::rotary_fn, reference> : detail::rotary_pass<detail::in_numbers> {};
 
 }  // namespace tessera

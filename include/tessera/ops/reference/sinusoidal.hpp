@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::sinusoidal_fn, reference> {
+template <> struct kernel_for<detail::sinusoidal_fn, reference> {
   template <class T>
   static constexpr void forward(std::size_t count, T const* x, std::size_t half, T const* frequency,
                                 T* y) {

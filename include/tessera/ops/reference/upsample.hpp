@@ -6,7 +6,7 @@
 namespace tessera {
 
 /// Slopes add over the pixels of a square, ascending.
-template <> struct kernel<detail::upsample_fn, reference> {
+template <> struct kernel_for<detail::upsample_fn, reference> {
   template <class T>
   static constexpr void forward(detail::upsample_geometry const& g, T const* x, T* y) {
     for (auto at = std::size_t{0}; at < g.pixels(); ++at) {

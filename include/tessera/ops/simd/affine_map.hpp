@@ -12,7 +12,7 @@ namespace detail::inline TESSERA_TARGET {
 /// A weight (Out, In) by panels of 64 outputs (of float; 32 of double): the columns of a panel
 /// follow one another. Outputs beyond Out are zero.
 template <class T, std::size_t In, std::size_t Out> struct packed_weight {
-  static constexpr auto width = tile::panel<T>;
+  static constexpr auto width = tiles::panel<T>;
   static constexpr auto panels = (Out + width - 1) / width;
 
   alignas(storage_alignment) T values[panels * In * width];
@@ -29,18 +29,18 @@ template <class T, std::size_t In, std::size_t Out> struct packed_weight {
 template <class T>
 void affine_map_packed(std::size_t rows, std::size_t in, std::size_t out, T const* x,
                        T const* values, T const* bias, T* y) {
-  for (auto first = std::size_t{0}; first < out; first += tile::panel<T>) {
-    auto const columns = out - first < tile::panel<T> ? out - first : tile::panel<T>;
-    tile::multiply<T>({rows, columns, in, x, in, 1, values, tile::panel<T>, y + first, out,
-                       bias == nullptr ? tile::start::zero : tile::start::bias,
-                       bias == nullptr ? nullptr : bias + first});
-    values += in * tile::panel<T>;
+  for (auto first = std::size_t{0}; first < out; first += tiles::panel<T>) {
+    auto const columns = out - first < tiles::panel<T> ? out - first : tiles::panel<T>;
+    tiles::multiply<T>({rows, columns, in, x, in, 1, values, tiles::panel<T>, y + first, out,
+                        bias == nullptr ? tiles::start::zero : tiles::start::bias,
+                        bias == nullptr ? nullptr : bias + first});
+    values += in * tiles::panel<T>;
   }
 }
 
 }  // namespace detail::inline TESSERA_TARGET
 
-template <> struct kernel<detail::affine_map_fn, simd> {
+template <> struct kernel_for<detail::affine_map_fn, simd> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Out>
   using packed = detail::packed_weight<T, In, Out>;
 
@@ -53,15 +53,15 @@ template <> struct kernel<detail::affine_map_fn, simd> {
     using T = scalar_of<decltype(x)>;
     using W = std::remove_cvref_t<decltype(weight)>;
     if constexpr (is_packed<W>)
-      tile::multiply<T>({detail::rows_of(x), W::out, W::in, x.data(), W::in, 1, weight.values,
-                         W::stride, y.data(), W::out,
-                         bias == nullptr ? tile::start::zero : tile::start::bias, bias});
+      tiles::multiply<T>({detail::rows_of(x), W::out, W::in, x.data(), W::in, 1, weight.values,
+                          W::stride, y.data(), W::out,
+                          bias == nullptr ? tiles::start::zero : tiles::start::bias, bias});
     else if constexpr (requires { packed.values; })
       detail::affine_map_packed<T>(detail::rows_of(x), last_of<shape_of<decltype(x)>>,
                                    last_of<shape_of<decltype(y)>>, x.data(), packed.values, bias,
                                    y.data());
     else
-      kernel<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
+      kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
   }
 };
 

@@ -9,11 +9,11 @@ namespace tessera {
 
 /// A block of queries at a time: their scores with all keys, softmax, and the sum of the values,
 /// each by the shared matrix product.
-template <> struct kernel<detail::attention_fn, simd> {
-  static constexpr std::size_t block = 4 * tile::rows;
+template <> struct kernel_for<detail::attention_fn, simd> {
+  static constexpr std::size_t block = 4 * tiles::rows;
 
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
-    static constexpr auto padded = (Keys + tile::panel<T> - 1) / tile::panel<T> * tile::panel<T>;
+    static constexpr auto padded = (Keys + tiles::panel<T> - 1) / tiles::panel<T> * tiles::panel<T>;
     alignas(storage_alignment) T k[Width * padded];  ///< transposed: a row for each d
     alignas(storage_alignment) T v[Width * padded];
     alignas(storage_alignment) T p[block * padded];
@@ -33,8 +33,8 @@ template <> struct kernel<detail::attention_fn, simd> {
         auto const sum = softmax(memory.p + r * padded, head.seen(first + r), keys, head.scale);
         if (log_sum != nullptr) log_sum[(first + r) * head.sum] = sum;
       }
-      tile::multiply<T>({rows, head.width, keys, memory.p, padded, 1, head.v, head.kv_row,
-                         y + first * head.out, head.out, tile::start::zero, nullptr});
+      tiles::multiply<T>({rows, head.width, keys, memory.p, padded, 1, head.v, head.kv_row,
+                          y + first * head.out, head.out, tiles::start::zero, nullptr});
     }
   }
   template <class T>
@@ -51,8 +51,8 @@ template <> struct kernel<detail::attention_fn, simd> {
       auto const keys = head.seen(first + rows - 1);
       auto const* const dy = s.dy + first * head.out;
       scores(head, first, rows, keys, memory.k, memory.p, padded);
-      tile::multiply<T>({rows, keys, head.width, dy, head.out, 1, memory.v, padded, memory.dp,
-                         padded, tile::start::zero, nullptr});
+      tiles::multiply<T>({rows, keys, head.width, dy, head.out, 1, memory.v, padded, memory.dp,
+                          padded, tiles::start::zero, nullptr});
       for (auto r = std::size_t{0}; r < rows; ++r) {
         auto const* const out = s.y + (first + r) * head.out;
         auto inner = T{0};
@@ -62,12 +62,12 @@ template <> struct kernel<detail::attention_fn, simd> {
                head.scale, s.log_sum[(first + r) * head.sum], inner);
       }
       auto const* const q = head.q + first * head.q_row;
-      tile::multiply<T>({rows, head.width, keys, memory.dp, padded, 1, head.k, head.kv_row,
-                         s.dq + first * head.q_row, head.q_row, tile::start::zero, nullptr});
-      tile::multiply<T>({keys, head.width, rows, memory.dp, 1, padded, q, head.q_row, s.dk,
-                         head.kv_row, tile::start::c, nullptr});
-      tile::multiply<T>({keys, head.width, rows, memory.p, 1, padded, dy, head.out, s.dv,
-                         head.kv_row, tile::start::c, nullptr});
+      tiles::multiply<T>({rows, head.width, keys, memory.dp, padded, 1, head.k, head.kv_row,
+                          s.dq + first * head.q_row, head.q_row, tiles::start::zero, nullptr});
+      tiles::multiply<T>({keys, head.width, rows, memory.dp, 1, padded, q, head.q_row, s.dk,
+                          head.kv_row, tiles::start::c, nullptr});
+      tiles::multiply<T>({keys, head.width, rows, memory.p, 1, padded, dy, head.out, s.dv,
+                          head.kv_row, tiles::start::c, nullptr});
     }
   }
 
@@ -82,8 +82,8 @@ template <> struct kernel<detail::attention_fn, simd> {
   template <class T>
   static void scores(detail::attention_head<T> const& head, std::size_t first, std::size_t rows,
                      std::size_t keys, T const* k, T* p, std::size_t padded) {
-    tile::multiply<T>({rows, keys, head.width, head.q + first * head.q_row, head.q_row, 1, k,
-                       padded, p, padded, tile::start::zero, nullptr});
+    tiles::multiply<T>({rows, keys, head.width, head.q + first * head.q_row, head.q_row, 1, k,
+                        padded, p, padded, tiles::start::zero, nullptr});
   }
   /// Scores to probabilities, zero beyond what the query sees; returns the logarithm of the sum.
   template <class T> static auto softmax(T* p, std::size_t seen, std::size_t keys, T scale) -> T {
@@ -91,11 +91,11 @@ template <> struct kernel<detail::attention_fn, simd> {
     for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
       lanes.store(p + j, lanes.load(p + j) * V(scale));
     });
-    auto const most = total<reduce::takes_larger>(p, seen);
+    auto const most = total<reductions::takes_larger>(p, seen);
     for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
       lanes.store(p + j, exp(lanes.load(p + j) - V(most)));
     });
-    auto const sum = total<reduce::adds>(p, seen);
+    auto const sum = total<reductions::adds>(p, seen);
     for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
       lanes.store(p + j, lanes.load(p + j) / V(sum));
     });
@@ -113,8 +113,8 @@ template <> struct kernel<detail::attention_fn, simd> {
     for (auto j = seen; j < keys; ++j) p[j] = dp[j] = T{0};
   }
   template <class Join, class T> static auto total(T const* p, std::size_t n) -> T {
-    auto lanes = reduce::lanes<Join, T>{};
-    detail::add_run<Join>(lanes, node::contiguous_row<T const>{p}, n);
+    auto lanes = reductions::lanes<Join, T>{};
+    detail::add_run<Join>(lanes, nodes::contiguous_row<T const>{p}, n);
     return lanes.total();
   }
 };

@@ -7,6 +7,6 @@
 namespace tessera {
 
 template <>
-struct kernel<detail::batch_norm_fn, simd> : detail::batch_norm_passes<detail::in_vectors> {};
+struct kernel_for<detail::batch_norm_fn, simd> : detail::batch_norm_passes<detail::in_vectors> {};
 
 }  // namespace tessera

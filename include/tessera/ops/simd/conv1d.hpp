@@ -7,7 +7,7 @@
 namespace tessera {
 
 /// A matrix product for every tap and group: neighbouring times are neighbouring rows.
-template <> struct kernel<detail::conv1d_fn, simd> {
+template <> struct kernel_for<detail::conv1d_fn, simd> {
   using geometry = detail::conv1d_geometry;
 
   /// The weights of one tap and group, (group_in, group_out) forward, turned backward.
@@ -28,10 +28,10 @@ template <> struct kernel<detail::conv1d_fn, simd> {
           w[i * g.group_out() + o] = weight[at];
         });
         for_each_run(g, x, past, k, [&](T const* from, std::size_t t, std::size_t times) {
-          tile::multiply<T>({times * g.rows, g.group_out(), g.group_in(),
-                             from + group * g.group_in(), g.in, 1, w, g.group_out(),
-                             y + t * g.rows * g.out + group * g.group_out(), g.out, tile::start::c,
-                             nullptr});
+          tiles::multiply<T>({times * g.rows, g.group_out(), g.group_in(),
+                              from + group * g.group_in(), g.in, 1, w, g.group_out(),
+                              y + t * g.rows * g.out + group * g.group_out(), g.out,
+                              tiles::start::c, nullptr});
         });
       }
     }
@@ -45,13 +45,14 @@ template <> struct kernel<detail::conv1d_fn, simd> {
         for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
           w[o * g.group_in() + i] = weight[at];
         });
-        for_each_run(g, static_cast<T const*>(dx), static_cast<T const*>(nullptr), k,
-                     [&](T const* to, std::size_t t, std::size_t times) {
-                       tile::multiply<T>({times * g.rows, g.group_in(), g.group_out(),
-                                          dy + t * g.rows * g.out + group * g.group_out(), g.out, 1,
-                                          w, g.group_in(), dx + (to - dx) + group * g.group_in(),
-                                          g.in, tile::start::c, nullptr});
-                     });
+        for_each_run(
+            g, static_cast<T const*>(dx), static_cast<T const*>(nullptr), k,
+            [&](T const* to, std::size_t t, std::size_t times) {
+              tiles::multiply<T>({times * g.rows, g.group_in(), g.group_out(),
+                                  dy + t * g.rows * g.out + group * g.group_out(), g.out, 1, w,
+                                  g.group_in(), dx + (to - dx) + group * g.group_in(), g.in,
+                                  tiles::start::c, nullptr});
+            });
       }
     }
   }
@@ -69,10 +70,10 @@ template <> struct kernel<detail::conv1d_fn, simd> {
           w[o * g.group_in() + i] = dweight[at];
         });
         for_each_run(g, x, past, k, [&](T const* from, std::size_t t, std::size_t times) {
-          tile::multiply<T>({g.group_out(), g.group_in(), times * g.rows,
-                             dy + t * g.rows * g.out + group * g.group_out(), 1, g.out,
-                             from + group * g.group_in(), g.in, w, g.group_in(), tile::start::c,
-                             nullptr});
+          tiles::multiply<T>({g.group_out(), g.group_in(), times * g.rows,
+                              dy + t * g.rows * g.out + group * g.group_out(), 1, g.out,
+                              from + group * g.group_in(), g.in, w, g.group_in(), tiles::start::c,
+                              nullptr});
         });
         for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
           dweight[at] = w[o * g.group_in() + i];
@@ -81,7 +82,7 @@ template <> struct kernel<detail::conv1d_fn, simd> {
     }
   }
   template <class T> static void remember(geometry const& g, T const* x, T* past) {
-    kernel<detail::conv1d_fn, reference>::remember(g, x, past);
+    kernel_for<detail::conv1d_fn, reference>::remember(g, x, past);
   }
 
  private:

@@ -8,7 +8,7 @@ namespace tessera {
 
 /// A matrix product for every tap, group and row of an image: the pixels of a row are the rows of
 /// the matrix, at the distance of the stride.
-template <> struct kernel<detail::conv2d_fn, simd> {
+template <> struct kernel_for<detail::conv2d_fn, simd> {
   using geometry = detail::conv2d_geometry;
 
   /// The weights by taps and groups: (group_in, group_out) forward, turned backward.
@@ -26,8 +26,8 @@ template <> struct kernel<detail::conv2d_fn, simd> {
       w[first + i * g.group_out() + o] = weight[at];
     });
     for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
-      tile::multiply<T>({pixels, g.group_out(), g.group_in(), x + in, g.stride.width * g.in, 1,
-                         w + first, g.group_out(), y + out, g.out, tile::start::c, nullptr});
+      tiles::multiply<T>({pixels, g.group_out(), g.group_in(), x + in, g.stride.width * g.in, 1,
+                          w + first, g.group_out(), y + out, g.out, tiles::start::c, nullptr});
     });
   }
   template <class T>
@@ -37,20 +37,21 @@ template <> struct kernel<detail::conv2d_fn, simd> {
       w[first + o * g.group_in() + i] = weight[at];
     });
     for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
-      tile::multiply<T>({pixels, g.group_in(), g.group_out(), dy + out, g.out, 1, w + first,
-                         g.group_in(), dx + in, g.stride.width * g.in, tile::start::c, nullptr});
+      tiles::multiply<T>({pixels, g.group_in(), g.group_out(), dy + out, g.out, 1, w + first,
+                          g.group_in(), dx + in, g.stride.width * g.in, tiles::start::c, nullptr});
     });
   }
   template <class T>
   static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias, T* w) {
-    if (dbias != nullptr) tile::add_rows<T>(g.batch * g.output.area(), g.out, dy, dbias);
+    if (dbias != nullptr) tiles::add_rows<T>(g.batch * g.output.area(), g.out, dy, dbias);
     if (dweight == nullptr) return;
     for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
       w[first + o * g.group_in() + i] = dweight[at];
     });
     for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
-      tile::multiply<T>({g.group_out(), g.group_in(), pixels, dy + out, 1, g.out, x + in,
-                         g.stride.width * g.in, w + first, g.group_in(), tile::start::c, nullptr});
+      tiles::multiply<T>({g.group_out(), g.group_in(), pixels, dy + out, 1, g.out, x + in,
+                          g.stride.width * g.in, w + first, g.group_in(), tiles::start::c,
+                          nullptr});
     });
     for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
       dweight[at] = w[first + o * g.group_in() + i];

@@ -7,6 +7,6 @@
 namespace tessera {
 
 template <>
-struct kernel<detail::group_norm_fn, simd> : detail::group_norm_passes<detail::in_vectors> {};
+struct kernel_for<detail::group_norm_fn, simd> : detail::group_norm_passes<detail::in_vectors> {};
 
 }  // namespace tessera

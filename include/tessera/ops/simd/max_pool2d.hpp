@@ -7,6 +7,6 @@
 namespace tessera {
 
 template <>
-struct kernel<detail::max_pool2d_fn, simd> : detail::max_pool2d_passes<detail::in_vectors> {};
+struct kernel_for<detail::max_pool2d_fn, simd> : detail::max_pool2d_passes<detail::in_vectors> {};
 
 }  // namespace tessera

@@ -9,7 +9,7 @@
 ///
 /// Every element of C adds over k ascending, one fused multiply-add each, from what it starts with:
 /// the bits do not depend on the tile, the vector width or the number of rows.
-namespace tessera::tile::inline TESSERA_TARGET {
+namespace tessera::tiles::inline TESSERA_TARGET {
 
 /// What an element of C starts from; `c_last` is zero, and C is added to what comes out.
 enum class start { zero, bias, c, c_last };
@@ -121,4 +121,4 @@ template <class T> void add_rows(std::size_t count, std::size_t columns, T const
   });
 }
 
-}  // namespace tessera::tile::inline TESSERA_TARGET
+}  // namespace tessera::tiles::inline TESSERA_TARGET

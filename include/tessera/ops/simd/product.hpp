@@ -8,33 +8,33 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::product_fn, simd> {
+template <> struct kernel_for<detail::product_fn, simd> {
   template <class T> static constexpr void run(detail::matrix_product<T> const& p) {
     if (std::is_constant_evaluated())
-      kernel<detail::product_fn, reference>::run(p);
+      kernel_for<detail::product_fn, reference>::run(p);
     else if (p.b.column == 1)
-      tile::multiply<T>({p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
-                         p.b.row, p.c, p.c_row, from(p), nullptr});
+      tiles::multiply<T>({p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
+                          p.b.row, p.c, p.c_row, from(p), nullptr});
     else if (p.adds_last)
-      kernel<detail::product_fn, reference>::run(p);
+      kernel_for<detail::product_fn, reference>::run(p);
     else
       by_squares(p);
   }
   template <class T>
   static constexpr void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sums) {
     if (std::is_constant_evaluated())
-      kernel<detail::product_fn, reference>::add_rows(rows, columns, d, sums);
+      kernel_for<detail::product_fn, reference>::add_rows(rows, columns, d, sums);
     else
-      tile::add_rows<T>(rows, columns, d, sums);
+      tiles::add_rows<T>(rows, columns, d, sums);
   }
 
  private:
   static constexpr auto side = std::size_t{32};
 
   template <class T>
-  [[nodiscard]] static auto from(detail::matrix_product<T> const& p) -> tile::start {
-    if (p.adds_last) return tile::start::c_last;
-    return p.adds ? tile::start::c : tile::start::zero;
+  [[nodiscard]] static auto from(detail::matrix_product<T> const& p) -> tiles::start {
+    if (p.adds_last) return tiles::start::c_last;
+    return p.adds ? tiles::start::c : tiles::start::zero;
   }
 
   /// Squares of B, transposed, so that their rows are contiguous.
@@ -48,9 +48,9 @@ template <> struct kernel<detail::product_fn, simd> {
         for (auto j = std::size_t{0}; j < columns; ++j)
           for (auto m = std::size_t{0}; m < depth; ++m)
             square[m * side + j] = p.b.data[(k + m) * p.b.row + (i + j) * p.b.column];
-        tile::multiply<T>({p.rows, columns, depth, p.a.data + k * p.a.column, p.a.row, p.a.column,
-                           square, side, p.c + i, p.c_row,
-                           p.adds || k > 0 ? tile::start::c : tile::start::zero, nullptr});
+        tiles::multiply<T>({p.rows, columns, depth, p.a.data + k * p.a.column, p.a.row, p.a.column,
+                            square, side, p.c + i, p.c_row,
+                            p.adds || k > 0 ? tiles::start::c : tiles::start::zero, nullptr});
       }
     }
   }

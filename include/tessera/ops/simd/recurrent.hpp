@@ -17,7 +17,7 @@ namespace detail::inline TESSERA_TARGET {
 ///         unit. Units beyond Hidden are zero, and what a sum does not take.
 template <class Cell, class T, std::size_t In, std::size_t Hidden, std::size_t Recurrent>
 struct packed_recurrent_weights {
-  static constexpr auto units = tile::panel<T> / Cell::sums.size();
+  static constexpr auto units = tiles::panel<T> / Cell::sums.size();
   static constexpr auto panels = (Hidden + units - 1) / units;
   static constexpr auto depth = 1 + In + Recurrent;
 
@@ -53,7 +53,7 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
                                       std::size_t row, std::size_t unit, std::size_t count) {
   using V = lane::pack<T>;
   constexpr auto sums = Cell::sums.size();
-  constexpr auto distance = tile::panel<T> / sums;  // of two sums
+  constexpr auto distance = tiles::panel<T> / sums;  // of two sums
   V sum[Rows][sums];
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
@@ -61,7 +61,7 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
     for (auto g = std::size_t{0}; g < sums; ++g) sum[r][g] = lane::load(panel + g * distance);
   auto const add = [&]<class OfH>(OfH, T const* a, std::size_t depth) TESSERA_INLINE {
     for (auto k = std::size_t{0}; k < depth; ++k) {
-      panel += tile::panel<T>;
+      panel += tiles::panel<T>;
 #pragma GCC unroll 4
       for (auto g = std::size_t{0}; g < sums; ++g) {
         if (not takes<Cell, OfH::value>(g)) continue;
@@ -93,7 +93,7 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
 }
 
 /// Three rows of four sums fill 16 registers, six 32.
-inline constexpr std::size_t recurrent_rows = tile::vectors == 4 ? 6 : 3;
+inline constexpr std::size_t recurrent_rows = tiles::vectors == 4 ? 6 : 3;
 
 template <class Cell, class T, bool Partial>
 void recurrent_rows_of(recurrent_memory<T> const& m, std::size_t in, std::size_t recurrent,
@@ -112,7 +112,7 @@ void recurrent_rows_of(recurrent_memory<T> const& m, std::size_t in, std::size_t
 template <class Cell, class T>
 void recurrent_step_packed(recurrent_memory<T> const& m, std::size_t in, std::size_t recurrent,
                            std::size_t hidden, T const* values) {
-  constexpr auto units = tile::panel<T> / Cell::sums.size();
+  constexpr auto units = tiles::panel<T> / Cell::sums.size();
   constexpr auto width = lane::pack<T>::width;
   for (auto first = std::size_t{0}; first < hidden; first += units) {
     for (auto unit = first; unit < first + units && unit < hidden; unit += width) {
@@ -122,13 +122,13 @@ void recurrent_step_packed(recurrent_memory<T> const& m, std::size_t in, std::si
       else
         recurrent_rows_of<Cell, T, true>(m, in, recurrent, hidden, panel, unit, hidden - unit);
     }
-    values += (1 + in + recurrent) * tile::panel<T>;
+    values += (1 + in + recurrent) * tiles::panel<T>;
   }
 }
 
 }  // namespace detail::inline TESSERA_TARGET
 
-template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, simd> {
+template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Hidden, std::size_t Recurrent>
   using packed = detail::packed_recurrent_weights<Cell, T, In, Hidden, Recurrent>;
 
@@ -146,8 +146,8 @@ template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, simd> {
     constexpr auto recurrent = last_of<shape_of<decltype(h)>>;
     constexpr auto hidden = last_of<shape_of<decltype(y)>>;
     if (std::is_constant_evaluated()) {
-      kernel<detail::recurrent_step_fn<Cell>, reference>::run(p, x, h, before, gates, beside, y,
-                                                              packed);
+      kernel_for<detail::recurrent_step_fn<Cell>, reference>::run(p, x, h, before, gates, beside, y,
+                                                                  packed);
       return;
     }
     auto const m =
@@ -171,12 +171,12 @@ template <class Cell> struct kernel<detail::recurrent_step_fn<Cell>, simd> {
   template <class P> using weight_of = std::remove_cvref_t<decltype(std::declval<P>().weight_ih)>;
 };
 
-template <class Cell> struct kernel<detail::recurrent_step_backward_fn<Cell>, simd> {
+template <class Cell> struct kernel_for<detail::recurrent_step_backward_fn<Cell>, simd> {
   static constexpr void run(auto gates, auto beside, auto before, auto dy, auto dh, auto d) {
     using T = scalar_of<decltype(gates)>;
     if (std::is_constant_evaluated())
-      return kernel<detail::recurrent_step_backward_fn<Cell>, reference>::run(gates, beside, before,
-                                                                              dy, dh, d);
+      return kernel_for<detail::recurrent_step_backward_fn<Cell>, reference>::run(
+          gates, beside, before, dy, dh, d);
     constexpr auto hidden = last_of<shape_of<decltype(d)>>;
     rows<T>(detail::rows_of(d), hidden, gates.data(), beside.data(), before.data(), dy.data(),
             dh.data(), d.data());

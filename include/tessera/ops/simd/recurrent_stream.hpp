@@ -176,7 +176,7 @@ void recurrent_step_columns(recurrent_memory<T> const& m, recurrent_columns<T> c
         recurrent_stream_tile<Cell, T, Vectors, false>(m, w, in, recurrent, hidden, row, unit,
                                                        width);
     };
-    if constexpr (tile::vectors == 4) tiles(std::integral_constant<std::size_t, 4>{});
+    if constexpr (tiles::vectors == 4) tiles(std::integral_constant<std::size_t, 4>{});
     tiles(std::integral_constant<std::size_t, 2>{});
     tiles(std::integral_constant<std::size_t, 1>{});
     if (unit < hidden)

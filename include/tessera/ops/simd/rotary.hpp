@@ -6,6 +6,6 @@
 
 namespace tessera {
 
-template <> struct kernel<detail::rotary_fn, simd> : detail::rotary_pass<detail::in_vectors> {};
+template <> struct kernel_for<detail::rotary_fn, simd> : detail::rotary_pass<detail::in_vectors> {};
 
 }  // namespace tessera

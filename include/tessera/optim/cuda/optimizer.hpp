@@ -30,7 +30,7 @@ template <class Rule, class T, std::size_t Slots> struct update_number {
 }  // namespace detail
 
 /// All parameters of a model in one kernel.
-template <class Rule> struct kernel<detail::update_fn<Rule>, cuda> {
+template <class Rule> struct kernel_for<detail::update_fn<Rule>, cuda> {
   template <class T>
   static void run(Rule const& rule, std::size_t n, T* p, T const* g, auto*... slots) {
     device::for_each(n, detail::update_number<Rule, T, sizeof...(slots)>{rule, p, g, {{slots...}}});

@@ -9,13 +9,13 @@ namespace tessera {
 
 namespace detail {
 
-/// kernel<update_fn<Rule>, Backend>::run(rule, n, p, g, slots...): one element after another, each
-/// by rule.update(p, g, slots...), generic over numbers and vectors.
+/// kernel_for<update_fn<Rule>, Backend>::run(rule, n, p, g, slots...): one element after another,
+/// each by rule.update(p, g, slots...), generic over numbers and vectors.
 template <class Rule> struct update_fn {};
 
 }  // namespace detail
 
-template <class Rule> struct kernel<detail::update_fn<Rule>, reference> {
+template <class Rule> struct kernel_for<detail::update_fn<Rule>, reference> {
   static constexpr void run(Rule const& rule, std::size_t n, auto* p, auto const* g,
                             auto*... slots) {
     for (auto i = std::size_t{0}; i < n; ++i) rule.update(p[i], g[i], slots[i]...);

@@ -6,14 +6,14 @@
 
 namespace tessera {
 
-template <class Rule> struct kernel<detail::update_fn<Rule>, simd> {
+template <class Rule> struct kernel_for<detail::update_fn<Rule>, simd> {
   template <class T>
   static constexpr void run(Rule const& rule, std::size_t n, T* p, T const* g, auto*... slots) {
     if constexpr (not std::same_as<T, float> && not std::same_as<T, double>) {
-      kernel<detail::update_fn<Rule>, reference>::run(rule, n, p, g, slots...);
+      kernel_for<detail::update_fn<Rule>, reference>::run(rule, n, p, g, slots...);
     } else {
       if (std::is_constant_evaluated())
-        return kernel<detail::update_fn<Rule>, reference>::run(rule, n, p, g, slots...);
+        return kernel_for<detail::update_fn<Rule>, reference>::run(rule, n, p, g, slots...);
       for_each_vector<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
         [&](auto at, auto... slot) TESSERA_INLINE {
           rule.update(at, lanes.load(g + i), slot...);

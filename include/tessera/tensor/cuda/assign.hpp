@@ -35,13 +35,13 @@ template <class Y, class E> struct assign_element {
   TESSERA_DEVICE void operator()(std::size_t i) const {
     if constexpr (one_run<Y, E>) {
       one_lane::store(y.memory + i,
-                      node::detail::operand_flat_row<shape_of<Y>>(e).get(one_lane{}, i));
+                      nodes::detail::operand_flat_row<shape_of<Y>>(e).get(one_lane{}, i));
     } else {
       auto const at = place_of_element<shape_of<Y>>(y.actual, i);
       auto const to = destination_row(y, at.leading);
       one_lane::store(
-          to.data + static_cast<std::ptrdiff_t>(at.column) * node::stride_of(to),
-          node::detail::operand_row<shape_of<Y>>(e, at.leading).get(one_lane{}, at.column));
+          to.data + static_cast<std::ptrdiff_t>(at.column) * nodes::stride_of(to),
+          nodes::detail::operand_row<shape_of<Y>>(e, at.leading).get(one_lane{}, at.column));
     }
   }
 };
@@ -54,13 +54,13 @@ template <class Memory> struct temporary<cuda, Memory> {
 
 }  // namespace detail
 
-template <> struct kernel<detail::assign_fn, cuda> {
+template <> struct kernel_for<detail::assign_fn, cuda> {
   template <class Y, class E> static void run(Y y, E const& e) {
     device::for_each(y.actual.size(), detail::assign_element<Y, E>{y, e});
   }
 };
 
-template <> struct kernel<detail::number_fn, cuda> {
+template <> struct kernel_for<detail::number_fn, cuda> {
   /// Waits for the number; where a graph is recorded, which computes it later, gives 0.
   template <class E> [[nodiscard]] static auto of(E const& e) -> scalar_of<E> {
     using T = scalar_of<E>;

@@ -58,7 +58,7 @@ template <class Join, class T, class Y, class E, class Axes> struct reduce_along
       }
       s.at[thread] = joined;
     } else if (phase < 7) {
-      // As reduce::lanes::total: lanes that nothing went to are not folded.
+      // As reductions::lanes::total: lanes that nothing went to are not folded.
       auto const used = trailing * n < threads ? trailing * n : threads;
       auto const half = threads >> phase;
       if (half < used && thread < half)
@@ -129,14 +129,14 @@ void join_columns(Columns const& columns, std::size_t results, std::size_t outer
 
 }  // namespace detail
 
-template <class Join> struct kernel<detail::reduce_fn<Join>, cuda> {
+template <class Join> struct kernel_for<detail::reduce_fn<Join>, cuda> {
   template <std::ptrdiff_t... Axes, class Y, class E>
   static void run(axis_list<Axes...>, Y y, E const& e) {
     using S = shape_of<E>;
     using T = compute_of<scalar_of<E>>;
     using axes = detail::reduction_axes<S, Axes...>;
     if constexpr (S::rank == 0) {
-      kernel<detail::assign_fn, cuda>::run(y, e);
+      kernel_for<detail::assign_fn, cuda>::run(y, e);
     } else {
       auto const actual = actual_extents<S>(e.extents());
       auto const extents = actual.full();
@@ -160,8 +160,8 @@ namespace tessera::device {
 
 /// sums += the rows of dy (rows, width).
 template <class T> void add_rows(std::size_t rows, std::size_t width, T const* dy, T* sums) {
-  tessera::detail::join_columns<reduce::adds>(
-      tessera::detail::columns_of_rows<reduce::adds, T>{dy, width}, width, rows, sums, true);
+  tessera::detail::join_columns<reductions::adds>(
+      tessera::detail::columns_of_rows<reductions::adds, T>{dy, width}, width, rows, sums, true);
 }
 
 }  // namespace tessera::device

@@ -25,7 +25,7 @@ struct copy_words {
 
 }  // namespace detail
 
-template <> struct kernel<detail::whole_fn, cuda> {
+template <> struct kernel_for<detail::whole_fn, cuda> {
   template <class Object> static void clear(Object& object) {
     if constexpr (detail::has_words<Object>) {
       device::for_each(sizeof(Object) / sizeof(std::uint32_t),

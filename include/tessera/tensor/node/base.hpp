@@ -55,11 +55,11 @@ struct written_memory {
   }
 };
 
-namespace node {
+namespace nodes {
 
 template <class E>
 concept has_temporaries = not std::is_empty_v<typename E::temporaries>;
 
-}  // namespace node
+}  // namespace nodes
 
 }  // namespace tessera

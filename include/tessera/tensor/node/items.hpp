@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace tessera::node {
+namespace tessera::nodes {
 
 /// The operands of a node. Most have one, two or three: what has a name is not looked for.
 template <class... T> struct items {};
@@ -42,4 +42,4 @@ template <std::size_t I, class List> [[nodiscard]] constexpr auto item(List& lis
     return item<I - 3>(list.more);
 }
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

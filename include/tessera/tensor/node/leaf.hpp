@@ -4,7 +4,7 @@
 #include <tessera/tensor/node/base.hpp>
 
 /// The leaves of an expression: memory, and constants.
-namespace tessera::node {
+namespace tessera::nodes {
 
 /// A row of contiguous elements, or of elements at a distance.
 template <class T, bool Wanted = true> struct contiguous_row {
@@ -179,4 +179,4 @@ template <class T> struct constant : base {
   }
 };
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

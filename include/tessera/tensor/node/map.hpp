@@ -4,7 +4,7 @@
 #include <tessera/tensor/node/base.hpp>
 
 /// Elementwise operations: their operands broadcast.
-namespace tessera::node {
+namespace tessera::nodes {
 
 namespace detail {
 
@@ -205,4 +205,4 @@ template <class F, class... Args> struct map : base {
   }
 };
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

@@ -4,7 +4,7 @@
 #include <tessera/tensor/node/leaf.hpp>
 
 /// Operations that are computed before the row pass.
-namespace tessera::node {
+namespace tessera::nodes {
 
 template <class Own, class... Temporaries> struct temporaries_with {
   items<Temporaries...> of;
@@ -93,4 +93,4 @@ template <class E> [[nodiscard]] constexpr auto bytes_of_temporaries(bool direct
   return std::is_empty_v<typename E::temporaries> ? 0 : sizeof(typename E::temporaries);
 }
 
-}  // namespace tessera::node
+}  // namespace tessera::nodes

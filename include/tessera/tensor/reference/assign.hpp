@@ -50,28 +50,28 @@ template <class Y>
   using T = typename Y::scalar_type;
   using S = shape_of<Y>;
   if constexpr (contiguous<Y>)
-    return node::leaf<T, S, backend_of<Y>>{{}, y.memory, y.actual}.row(index);
+    return nodes::leaf<T, S, backend_of<Y>>{{}, y.memory, y.actual}.row(index);
   else
-    return node::strided_leaf<T, S, backend_of<Y>, unit_last<Y>>{{}, y.memory, y.actual, y.strides}
+    return nodes::strided_leaf<T, S, backend_of<Y>, unit_last<Y>>{{}, y.memory, y.actual, y.strides}
         .row(index);
 }
 
 }  // namespace detail
 
-template <> struct kernel<detail::assign_fn, reference> {
+template <> struct kernel_for<detail::assign_fn, reference> {
   template <class Y, class E> static constexpr void run(Y y, E const& e) {
     if constexpr (detail::one_run<Y, E>) {
-      auto const row = node::detail::operand_flat_row<shape_of<Y>>(e);
+      auto const row = nodes::detail::operand_flat_row<shape_of<Y>>(e);
       auto const n = y.size();
       for (auto i = std::size_t{0}; i < n; ++i)
         one_lane::store(y.memory + i, row.get(one_lane{}, i));
     } else {
       auto const n = detail::row_length(y.actual);
       detail::for_each_row(y.actual, [&](auto const& index) {
-        auto const from = node::detail::operand_row<shape_of<Y>>(e, index);
+        auto const from = nodes::detail::operand_row<shape_of<Y>>(e, index);
         auto const to = detail::destination_row(y, index);
         for (auto i = std::size_t{0}; i < n; ++i)
-          one_lane::store(to.data + static_cast<std::ptrdiff_t>(i) * node::stride_of(to),
+          one_lane::store(to.data + static_cast<std::ptrdiff_t>(i) * nodes::stride_of(to),
                           from.get(one_lane{}, i));
       });
     }

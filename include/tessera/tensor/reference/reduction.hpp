@@ -64,7 +64,7 @@ template <class S, std::ptrdiff_t... Axes> struct reduction_axes {
 
 }  // namespace detail
 
-template <class Join> struct kernel<detail::reduce_fn<Join>, reference> {
+template <class Join> struct kernel_for<detail::reduce_fn<Join>, reference> {
   /// The elements of e by y's index; y is contiguous, with the axes of e that are left.
   template <std::ptrdiff_t... Axes, class Y, class E>
   static constexpr void run(axis_list<Axes...>, Y y, E const& e) {
@@ -94,7 +94,7 @@ template <class Join> struct kernel<detail::reduce_fn<Join>, reference> {
       if constexpr (S::rank == 0) {
         one_lane::store(out, e.row(index).get(one_lane{}, 0));
       } else if constexpr (axes::along_row) {
-        auto lanes = reduce::lanes<Join, T>{};
+        auto lanes = reductions::lanes<Join, T>{};
         detail::for_each_index<axes::outer>(extents, index, [&] {
           lanes.filled = 0;
           detail::for_each_index<axes::trailing>(extents, index,

@@ -28,8 +28,8 @@ template <class A, class B, class... C> struct one_scalar<A, B, C...> {
 template <class E> struct vector_scalar {
   using type = compute_of<scalar_of<E>>;
 };
-template <class F, class... Args> struct vector_scalar<node::map<F, Args...>> {
-  using own = scalar_of<node::map<F, Args...>>;
+template <class F, class... Args> struct vector_scalar<nodes::map<F, Args...>> {
+  using own = scalar_of<nodes::map<F, Args...>>;
   using type = typename one_scalar<own, typename vector_scalar<Args>::type...>::type;
 };
 
@@ -43,21 +43,21 @@ inline constexpr bool by_vectors = [] {
 
 }  // namespace detail
 
-template <> struct kernel<detail::assign_fn, simd> {
+template <> struct kernel_for<detail::assign_fn, simd> {
   template <class Y, class E> static constexpr void run(Y y, E const& e) {
     using U = std::remove_const_t<typename Y::scalar_type>;
     if constexpr (not detail::by_vectors<U, E> || not detail::last_is_unit<Y>) {
-      kernel<detail::assign_fn, reference>::run(y, e);
+      kernel_for<detail::assign_fn, reference>::run(y, e);
     } else {
-      if (std::is_constant_evaluated()) return kernel<detail::assign_fn, reference>::run(y, e);
+      if (std::is_constant_evaluated()) return kernel_for<detail::assign_fn, reference>::run(y, e);
       using T = typename detail::vector_scalar<E>::type;
       if constexpr (detail::one_run<Y, E>) {
-        auto const row = node::detail::operand_flat_row<shape_of<Y>>(e);
+        auto const row = nodes::detail::operand_flat_row<shape_of<Y>>(e);
         row_of<T>(y.size(), row, y.memory);
       } else {
         auto const n = detail::row_length(y.actual);
         detail::for_each_row(y.actual, [&](auto const& index) {
-          row_of<T>(n, node::detail::operand_row<shape_of<Y>>(e, index),
+          row_of<T>(n, nodes::detail::operand_row<shape_of<Y>>(e, index),
                     detail::destination_row(y, index).data);
         });
       }

@@ -10,7 +10,7 @@ namespace detail::inline TESSERA_TARGET {
 
 /// Adds n elements of a row to the lanes of a reduction.
 template <class Join, class T>
-void add_run(reduce::lanes<Join, T>& lanes, auto const& row, std::size_t n) {
+void add_run(reductions::lanes<Join, T>& lanes, auto const& row, std::size_t n) {
   constexpr auto width = whole_lanes<T>::width;
   auto i = std::size_t{0};
   while (i < n && lanes.filled % width != 0) lanes.add(row.get(one_lane{}, i++));
@@ -36,16 +36,16 @@ void add_run(reduce::lanes<Join, T>& lanes, auto const& row, std::size_t n) {
 
 }  // namespace detail::inline TESSERA_TARGET
 
-template <class Join> struct kernel<detail::reduce_fn<Join>, simd> {
+template <class Join> struct kernel_for<detail::reduce_fn<Join>, simd> {
   template <std::ptrdiff_t... Axes, class Y, class E>
   static constexpr void run(axis_list<Axes...> axes, Y y, E const& e) {
-    using by_one = kernel<detail::reduce_fn<Join>, reference>;
+    using by_one = kernel_for<detail::reduce_fn<Join>, reference>;
     using T = typename detail::vector_scalar<E>::type;
     if constexpr (not detail::by_vectors<scalar_of<Y>, E>) {
       by_one::run(axes, y, e);
     } else if constexpr (E::flat && shape_of<Y>::capacity == 1 && shape_of<E>::rank > 0) {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
-      auto lanes = reduce::lanes<Join, T>{};
+      auto lanes = reductions::lanes<Join, T>{};
       detail::add_run<Join>(lanes, e.flat_row(), actual_extents<shape_of<E>>(e.extents()).size());
       one_lane::store(y.data(), lanes.total());
     } else {

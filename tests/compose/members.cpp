@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
-#include <tessera/compose/pack.hpp>
+#include <tessera/compose/members.hpp>
 
 #include <string>
 
@@ -12,14 +12,14 @@ struct other {};
 }  // namespace
 
 static_assert(bytes_of<none> == 0 && bytes_of<int> == sizeof(int));
-static_assert(std::is_empty_v<pack<>> && std::is_empty_v<pack<none, none, other>>);
-static_assert(sizeof(pack<none, double, none, none>) == sizeof(double),
+static_assert(std::is_empty_v<members<>> && std::is_empty_v<members<none, none, other>>);
+static_assert(sizeof(members<none, double, none, none>) == sizeof(double),
               "no place for what is empty");
 static_assert(std::same_as<item_of<1, type_list<int, char, none>>, char>);
-static_assert(type_list<int, char>::size == 2 && pack<none, int>::count == 2);
+static_assert(type_list<int, char>::size == 2 && members<none, int>::count == 2);
 
-TEST_CASE("pack: members by index, of one block") {
-  auto p = pack<none, int, double, none, int>{};
+TEST_CASE("members: by index, of one block") {
+  auto p = members<none, int, double, none, int>{};
   get<1>(p) = 3;
   get<2>(p) = 0.5;
   get<4>(p) = 4;
@@ -32,13 +32,13 @@ TEST_CASE("pack: members by index, of one block") {
   CHECK(reinterpret_cast<std::byte*>(&get<4>(p)) + sizeof(int) <=
         reinterpret_cast<std::byte*>(&p) + sizeof p);
 }
-TEST_CASE("pack: a pack inside of a pack of the same type keeps its own members") {
-  auto p = pack<pack<int>, int>{};
+TEST_CASE("members: members inside of members of the same type keeps its own members") {
+  auto p = members<members<int>, int>{};
   get<0>(get<0>(p)) = 1;
   get<1>(p) = 2;
   CHECK(get<0>(get<0>(p)) == 1);
 }
-TEST_CASE("pack: indices in order") {
+TEST_CASE("members: indices in order") {
   auto seen = std::string{};
   for_each_index<4>([&]<std::size_t I>() { seen += std::to_string(I); });
   for_each_index<0>([&]<std::size_t>() { seen += "?"; });

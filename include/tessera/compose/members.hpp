@@ -88,7 +88,7 @@ template <std::size_t I, class U>
 }  // namespace detail
 
 /// A plain struct of T...: get<I>(p) is its member I.
-template <class... T> using pack = detail::indexed_all<std::index_sequence_for<T...>, T...>;
+template <class... T> using members = detail::indexed_all<std::index_sequence_for<T...>, T...>;
 
 /// Member I of a pack, or of the parameters, statistics or states of a composition: child I's.
 template <std::size_t I, class Whole>

@@ -15,16 +15,16 @@ namespace tessera {
 /// A dotted path such as "0.weight_ih_l0", without the heap: what parameters and layers are called.
 ///
 /// Errors  a path above `capacity` characters ends in "..."
-struct name {
+struct path_name {
   static constexpr std::size_t capacity = 128;
 
   char text[capacity + 1] = {};
   std::size_t length = 0;
 
-  constexpr name() = default;
-  constexpr explicit name(char const* letters) { add(letters); }
-  /// letters followed by a number: name("weight_ih_l", 0)
-  constexpr name(char const* letters, std::size_t number) {
+  constexpr path_name() = default;
+  constexpr explicit path_name(char const* letters) { add(letters); }
+  /// letters followed by a number: path_name("weight_ih_l", 0)
+  constexpr path_name(char const* letters, std::size_t number) {
     add(letters);
     add(number);
   }
@@ -34,23 +34,23 @@ struct name {
   [[nodiscard]] constexpr auto empty() const -> bool { return length == 0; }
 
   /// This path, a dot, and one more part.
-  [[nodiscard]] constexpr auto operator/(name const& part) const -> name {
+  [[nodiscard]] constexpr auto operator/(path_name const& part) const -> path_name {
     auto joined = *this;
     if (not joined.empty() && not part.empty()) joined.add('.');
     joined.add(part.text);
     return joined;
   }
-  [[nodiscard]] constexpr auto operator/(std::size_t index) const -> name {
-    return *this / name("", index);
+  [[nodiscard]] constexpr auto operator/(std::size_t index) const -> path_name {
+    return *this / path_name("", index);
   }
-  [[nodiscard]] friend constexpr auto operator==(name const& a, name const& b) -> bool {
+  [[nodiscard]] friend constexpr auto operator==(path_name const& a, path_name const& b) -> bool {
     if (a.length != b.length) return false;
     for (auto i = std::size_t{0}; i < a.length; ++i)
       if (a.text[i] != b.text[i]) return false;
     return true;
   }
-  [[nodiscard]] friend constexpr auto operator==(name const& a, char const* b) -> bool {
-    return a == name(b);
+  [[nodiscard]] friend constexpr auto operator==(path_name const& a, char const* b) -> bool {
+    return a == path_name(b);
   }
 #if TESSERA_HOSTED
   [[nodiscard]] constexpr operator std::string_view() const { return {text, length}; }
@@ -84,7 +84,7 @@ template <std::size_t N> struct fixed_name {
 
 /// Letters and numbers in turn, as a template argument: joined_name("blocks.", 3, ".norm").
 [[nodiscard]] constexpr auto joined_name(auto const&... parts) -> fixed_name<48> {
-  auto path = name{};
+  auto path = path_name{};
   auto const add = [&](auto const& part) {
     if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(part)>>)
       path.add(static_cast<std::size_t>(part));
@@ -101,9 +101,9 @@ template <std::size_t N> struct fixed_name {
 template <std::size_t M> fixed_name(char const (&)[M]) -> fixed_name<M>;
 
 /// What P is called inside of its parent: the name it has, or its index.
-template <class P> [[nodiscard]] constexpr auto name_inside(std::size_t index) -> name {
+template <class P> [[nodiscard]] constexpr auto name_inside(std::size_t index) -> path_name {
   if constexpr (requires { P::own_name; })
-    return name(P::own_name.letters);
+    return path_name(P::own_name.letters);
   else
     return {"", index};
 }
