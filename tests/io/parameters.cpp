@@ -179,3 +179,127 @@ TEST_CASE("parameters: what does not fit is named, and nothing is loaded") {
                     "has a tensor \"extra\", which the model has not");
   CHECK(test::same_parameters(mine, before));
 }
+namespace {
+
+/// `p` as a model of bf16 would have saved it.
+void save_in_bf16(std::filesystem::path const& path, auto const& p) {
+  auto kept = std::vector<std::vector<bf16>>{};
+  auto writer = safetensors_writer{};
+  for_each_parameter(
+      [&](auto const& key, auto const& w) {
+        auto& numbers = kept.emplace_back();
+        for (auto i = std::size_t{0}; i < w.size(); ++i) numbers.emplace_back(w.data()[i]);
+        writer.add(key.c_str(), dtype::bf16, file_shape<shape_of<decltype(w)>>(),
+                   std::as_bytes(std::span{numbers}));
+      },
+      p);
+  writer.write(path);
+}
+
+}  // namespace
+TEST_CASE("parameters: a file of bf16 is seen where it stands, loaded narrow, or widened") {
+  auto const folder = test::folder{};
+  auto p = values{};
+  test::fill_parameters(p, 1);
+  save_in_bf16(folder / "m", p);
+  load_parameters(folder / "m", p);  // rounded
+
+  auto const file = mapped_file(folder / "m");
+  auto seen = parameters_of<model, mapped<float, bf16>>{};
+  map_parameters(file, seen);
+  auto const* const at = reinterpret_cast<std::byte const*>(get<1>(seen).weight.values);
+  CHECK(at >= file.bytes().data());
+  CHECK(at < file.bytes().data() + file.bytes().size());
+  CHECK(test::same_bits(get<1>(seen).bias, get<1>(p).bias));
+  auto narrow = parameters_of<model, compact<float, bf16>>{};
+  load_parameters(folder / "m", narrow);
+  auto packed_ones = parameters_of<model, packed<float, default_backend, bf16>>{};
+  load_parameters(folder / "m", packed_ones);
+
+  using X = tensor<float, shape<6, 2, 3>>;
+  auto const run = std::make_unique<inference<model, X>>();
+  auto x = X{};
+  test::fill(x, 2);
+  auto const want = evaluate((*run)(p, x) * 1.0F);
+  CHECK(test::same_bits((*run)(seen, x), want));
+  CHECK(test::same_bits((*run)(narrow, x), want));
+  CHECK(test::same_bits((*run)(packed_ones, x), want));
+}
+TEST_CASE("parameters: weights of eight bits go out and in with their scales, bit for bit") {
+  auto const folder = test::folder{};
+  using eight = parameters_of<model, compact<float, std::int8_t>>;
+  auto p = values{};
+  test::fill_parameters(p, 1);
+  auto saved = eight{};
+  pack_parameters(p, saved);
+  save_parameters(folder / "m", saved);
+  auto const content = safetensors::read(folder / "m");
+  CHECK(content["1.weight"].type == dtype::i8);
+  CHECK(content["1.weight_scale"].shape == std::vector<std::uint64_t>{2, 1});
+  CHECK(content["1.bias"].type == dtype::f32);
+
+  auto loaded = eight{};
+  load_parameters(folder / "m", loaded);
+  auto const same = [](auto const& a, auto const& b) {
+    return std::memcmp(a.values, b.values, sizeof a.values) == 0 &&
+           std::memcmp(a.scales.scale, b.scales.scale, sizeof a.scales.scale) == 0;
+  };
+  CHECK(same(get<1>(loaded).weight, get<1>(saved).weight));
+  auto const file = mapped_file(folder / "m");
+  auto seen = parameters_of<model, mapped<float, std::int8_t>>{};
+  map_parameters(file, seen);
+  auto by_columns = parameters_of<model, packed<float, default_backend, std::int8_t>>{};
+  load_parameters(content, by_columns);
+  using X = tensor<float, shape<6, 2, 3>>;
+  auto const run = std::make_unique<inference<model, X>>();
+  auto x = X{};
+  test::fill(x, 2);
+  auto const want = evaluate((*run)(saved, x) * 1.0F);
+  CHECK(test::same_bits((*run)(loaded, x), want));
+  CHECK(test::same_bits((*run)(seen, x), want));
+  CHECK(test::same_bits((*run)(by_columns, x), want));
+  save_parameters(folder / "by_columns", by_columns);
+  CHECK(test::text_of(folder / "by_columns") == test::text_of(folder / "m"));
+
+  CHECK_THROWS_WITH(load_parameters(folder / "m", p),
+                    Catch::Contains("weight_ih_l0\": expected dtype F32, got I8"));
+}
+TEST_CASE("parameters: narrow weights that do not fit are named, and nothing is set") {
+  auto const folder = test::folder{};
+  auto p = values{};
+  test::fill_parameters(p, 1);
+  save_parameters(folder / "wide", p);
+  auto seen = parameters_of<model, mapped<float, bf16>>{};
+  auto const refused = [&](char const* name, auto& to, std::string const& words) {
+    auto const file = mapped_file(folder / name);
+    CHECK_THROWS_WITH(map_parameters(file, to), Catch::Contains(words));
+  };
+  refused("wide", seen, "\"0.weight_ih_l0\": expected dtype BF16, got F32; what is mapped is not");
+  CHECK_FALSE(get<1>(seen).weight.has_memory());
+  CHECK(get<1>(seen).bias(0) == 0);
+
+  using one = linear<2, 3>;
+  std::int8_t const numbers[6] = {};
+  float const many[4] = {};
+  auto const bias = std::as_bytes(std::span{many, 3});
+  auto eight = parameters_of<one, mapped<float, std::int8_t>>{};
+  auto const write = [&](char const* name, std::vector<std::uint64_t> const& scales) {
+    auto writer = safetensors_writer{};
+    writer.add("weight", dtype::i8, {3, 2}, std::as_bytes(std::span{numbers}));
+    writer.add("bias", dtype::f32, {3}, bias);
+    if (not scales.empty()) {
+      auto n = std::uint64_t{1};
+      for (auto const e : scales) n *= e;
+      writer.add("weight_scale", dtype::f32, scales,
+                 std::as_bytes(std::span{many, static_cast<std::size_t>(n)}));
+    }
+    writer.write(folder / name);
+  };
+  write("no_scale", {});
+  refused("no_scale", eight, "has no tensor \"weight_scale\"");
+  write("transposed", {1, 3});
+  refused("transposed", eight, "\"weight_scale\": expected shape (3,), got (1, 3)");
+  write("many", {4});
+  refused("many", eight, "\"weight_scale\": expected shape (3,), got (4,)");
+  CHECK_FALSE(eight.weight.has_memory());
+}

@@ -67,3 +67,75 @@ TEMPLATE_TEST_CASE("affine_map: the bits of the reference", "", float, double) {
   against_reference<TestType, 37, 65>(true);
   against_reference<TestType, 64, 200>(false);
 }
+
+namespace {
+
+/// Weights in another storage against the reference with the weights that they stand for.
+template <class T, class Stored, std::size_t In, std::size_t Out> void stored_otherwise() {
+  using S = shape<at_most(9), In>;
+  using R = shape<at_most(9), Out>;
+  auto const weight = std::make_unique<tensor<T, shape<Out, In>>>();
+  auto bias = tensor<T, shape<Out>>{};
+  auto x = tensor<T, S>{};
+  test::fill(*weight, 1);
+  test::fill(bias, 2);
+  test::fill(x, 3);
+  auto const check = [&](auto const& stored) {
+    auto const widened = std::make_unique<tensor<T, shape<Out, In>>>();
+    for (auto i = std::size_t{0}; i < widened->size(); ++i)
+      widened->data()[i] = stored.numbers().at(i / In, i % In);
+    using fast = kernel_for<detail::affine_map_fn, simd>;
+    using slow = kernel_for<detail::affine_map_fn, reference>;
+    auto const packed = std::make_unique<typename fast::template packed<T, 9, In, Out>>();
+    auto none = nothing{};
+    fast::prepare(stored, *packed);
+    for (auto n = std::size_t{0}; n <= 9; ++n) {
+      INFO(In << " to " << Out << ", " << n << " rows");
+      auto want = tensor<T, R>{};
+      auto by_reference = want;
+      auto by_simd = want;
+      auto at_once = want;
+      auto const at = as_const(x.sized(n));
+      slow::run(at, *widened, bias.data(), want.sized(n), none);
+      slow::run(at, stored, bias.data(), by_reference.sized(n), none);
+      fast::run(at, stored, bias.data(), by_simd.sized(n), *packed);
+      fast::run(at, stored, bias.data(), at_once.sized(n), none);
+      CHECK(std::memcmp(by_reference.values, want.values, sizeof want.values) == 0);
+      CHECK(std::memcmp(by_simd.values, want.values, sizeof want.values) == 0);
+      CHECK(std::memcmp(at_once.values, want.values, sizeof want.values) == 0);
+
+      auto dx_want = tensor<T, S>{};
+      auto dx = dx_want;
+      auto dx_reference = dx_want;
+      auto const on_reference = []<class U, class Q, class B>(view<U, Q, B> v) {
+        return view<U, Q, reference>{v.data(), v.actual};
+      };
+      auto const dy = as_const(want.sized(n));
+      affine_map_input(*widened, dy, dx_want.sized(n));
+      affine_map_input(stored, dy, dx.sized(n));
+      affine_map_input(stored, on_reference(dy), on_reference(dx_reference.sized(n)));
+      CHECK(std::memcmp(dx.values, dx_want.values, sizeof dx_want.values) == 0);
+      CHECK(std::memcmp(dx_reference.values, dx_want.values, sizeof dx_want.values) == 0);
+    }
+  };
+  auto const by_columns = std::make_unique<packed_matrix<T, shape<Out, In>, simd, Stored>>();
+  auto const by_rows = std::make_unique<compact_matrix<T, shape<Out, In>, simd, Stored>>();
+  test::poison(*by_columns);
+  test::poison(*by_rows);
+  by_columns->pack(weights_of<T>(*weight));
+  by_rows->pack(weights_of<T>(*weight));
+  check(*by_columns);
+  check(*by_rows);
+}
+template <class T, class Stored> void stored_otherwise_everywhere() {
+  stored_otherwise<T, Stored, 5, 3>();
+  stored_otherwise<T, Stored, 64, 130>();
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("affine_map: weights of 16 and 8 bits have the bits of what they stand for", "",
+                   bf16, f16, std::int8_t) {
+  stored_otherwise_everywhere<float, TestType>();
+  stored_otherwise<double, TestType, 7, 19>();
+}

@@ -5,15 +5,16 @@ using namespace tessera;
 
 namespace {
 
-/// One row of the cell, weights by rows and by columns: the reference's bits.
+/// One row of the cell, weights by rows and by columns: the reference's bits. With three inputs in
+/// fewer bits, too.
 template <class T, std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{},
           class Cell = lstm_cell>
 void check(std::size_t lanes) {
   using layer = recurrent_layer<Cell, In, Hidden, Options>;
-  auto const run = [&]<class Backend, template <class, class> class Storage>() {
+  auto const run = [&]<class Backend, class Storage>() {
     using X = tensor<T, shape<at_most(4), In>, Backend>;
     auto const p = std::make_unique<parameters_of<layer, owned<T, Backend>>>();
-    auto const q = std::make_unique<parameters_of<layer, Storage<T, Backend>>>();
+    auto const q = std::make_unique<parameters_of<layer, Storage>>();
     test::fill_parameters(*p, 1, 0.6);
     pack_parameters(*p, *q);
     auto const stream = std::make_unique<streaming<layer, X>>();
@@ -27,9 +28,19 @@ void check(std::size_t lanes) {
     }
     return all_of_it;
   };
-  auto const want = run.template operator()<reference, owned>();
-  CHECK(run.template operator()<simd, owned>() == want);
-  CHECK(run.template operator()<simd, packed>() == want);
+  auto const want = run.template operator()<reference, owned<T, reference>>();
+  CHECK(run.template operator()<simd, owned<T, simd>>() == want);
+  CHECK(run.template operator()<simd, packed<T, simd>>() == want);
+  if constexpr (In == 3) {
+    auto const stored = [&]<class Stored>(Stored) {
+      auto const narrow = run.template operator()<reference, compact<T, Stored, reference>>();
+      CHECK(run.template operator()<reference, packed<T, reference, Stored>>() == narrow);
+      CHECK(run.template operator()<simd, packed<T, simd, Stored>>() == narrow);
+      CHECK(run.template operator()<simd, compact<T, Stored, simd>>() == narrow);
+    };
+    stored(bf16{});
+    stored(std::int8_t{});
+  }
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ struct input_slopes<call_context<S, given_as<Tag, E>...>> {
 /// sum(y·(y/2 + w)), with weights w of its own, by every parameter, every element of x and of the
 /// inputs that the context gives.
 ///
-/// Shapes    X is the input's tensor type, of double; x a view of it
+/// Shapes    X is the input's tensor type, of double; x a view of it. Weights that are stored
+///           otherwise (packed, compact) are no numbers that move: of them only x is checked
 /// State     `start` is what both passes begin with; backward does not go through it
 /// Cost      two forward passes for each number; allocates its objects once (hosted)
 /// Source    torch.autograd.gradcheck: the same step and tolerances
@@ -133,7 +134,8 @@ template <class Model, class X, class P, class S, class State, class Context = p
     };
     for_each_parameter(
         [&](path_name const& where, auto& values, auto const& slope) {
-          check(where, values.data(), slope.data(), shape_of<decltype(values)>::capacity);
+          if constexpr (tensor_like<decltype(values)>)
+            check(where, values.data(), slope.data(), shape_of<decltype(values)>::capacity);
         },
         p, pass->gradient);
     check(path_name("x"), x.data(), derivative.data(), x.size());

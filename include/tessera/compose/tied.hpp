@@ -26,7 +26,7 @@ template <std::size_t Vocabulary, std::size_t Width, class Body>
 struct tied : composition<tied<Vocabulary, Width, Body>, Body> {
   using body = as_layer<Body>;
   template <class Storage> struct own {
-    tensor_in<Storage, shape<Vocabulary, Width>> weight;
+    matrix_in<Storage, shape<Vocabulary, Width>> weight;
     TESSERA_PARAMETERS(weight)
   };
   template <class S> using embedded = with_axis<S, S::rank, static_cast<extent>(Width)>;
@@ -64,7 +64,8 @@ struct tied : composition<tied<Vocabulary, Width, Body>, Body> {
     auto const h = inside.template value<1>(tessera::output_extents<body>(e.actual));
     auto& packed_weight = inside.template memory<2>();
     kernel_for<detail::embedding_fn, B>::forward(x.size(), x.data(), Vocabulary, Width,
-                                                 weight.data(), e.data());
+                                                 weights_of<scalar_of<decltype(e)>>(weight),
+                                                 e.data());
     inside.template forward<0>(as_const(e), h);
     affine_map.template prepare<B>(weight, packed_weight);
     affine_map(as_const(h), weight, no_bias<decltype(y)>, y, packed_weight);

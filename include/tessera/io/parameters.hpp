@@ -3,7 +3,7 @@
 
 #include <tessera/io/mapped_file.hpp>
 #include <tessera/io/safetensors.hpp>
-#include <tessera/tensor/parameters.hpp>
+#include <tessera/tensor/packed.hpp>
 
 #include <memory>
 
@@ -60,8 +60,106 @@ template <class T> void read_numbers(tensor_entry const& entry, T* to, std::size
 
 }  // namespace detail
 
+namespace detail {
+
+/// Weights that are no tensor: tensor/packed.hpp.
+template <class W>
+concept stored_as_weights = requires(W const& w) { w.numbers(); };
+/// Weights that a file holds in memory of its own.
+template <class W>
+concept seen_in_file = stored_as_weights<W> && requires(W const& w) { w.has_memory(); };
+
+[[noreturn]] inline void wrong_dtype(std::string const& key, dtype want, dtype got,
+                                     std::string const& more = "") {
+  throw safetensors_error('"' + key + "\": expected dtype " + std::string{name_of(want)} +
+                          ", got " + std::string{name_of(got)} + more);
+}
+[[nodiscard]] inline auto entry_of(safetensors const& file, std::string const& key)
+    -> tensor_entry const& {
+  if (not file.contains(key)) throw safetensors_error("has no tensor \"" + key + "\"");
+  return file[key];
+}
+/// Where the scales of numbers in 8 bits are, as of compressed-tensors: one for each output.
+[[nodiscard]] inline auto scale_key(std::string const& key) -> std::string {
+  return key + "_scale";
+}
+template <class W> void check_scales(safetensors const& file, std::string const& key) {
+  auto const& entry = entry_of(file, key);
+  auto const out = std::uint64_t{W::out};
+  if (entry.shape != std::vector{out} && entry.shape != std::vector{out, std::uint64_t{1}})
+    throw safetensors_error('"' + key + "\": expected shape " + to_string(std::vector{out}) +
+                            ", got " + to_string(entry.shape));
+  if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
+}
+template <class W>
+void check_tensor(safetensors const& file, std::string const& key, std::set<std::string>& known) {
+  auto const& entry = entry_of(file, key);
+  auto const want = file_shape<shape_of<W>>();
+  known.insert(key);
+  if (entry.shape != want)
+    throw safetensors_error('"' + key + "\": expected shape " + to_string(want) + ", got " +
+                            to_string(entry.shape));
+  if constexpr (is_scaled<stored_of<W>> && stored_as_weights<W>) {
+    if (entry.type == dtype::i8) {
+      check_scales<W>(file, scale_key(key));
+      known.insert(scale_key(key));
+      return;
+    }
+  }
+  if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
+}
+
+/// One parameter out of a file that was checked; `memory` holds the largest of those weights.
+template <class W>
+void read_tensor(safetensors const& file, std::string const& key, W& w,
+                 std::vector<std::byte>& memory) {
+  auto const& entry = file[key];
+  if constexpr (stored_as_weights<W>) {
+    using T = scalar_of<W>;
+    auto* const numbers = reinterpret_cast<T*>(memory.data());
+    if constexpr (is_scaled<stored_of<W>>) {
+      if (entry.type == dtype::i8) {
+        read_numbers(file[scale_key(key)], numbers, W::out);
+        w.pack(weight_matrix<T, std::int8_t>{
+            reinterpret_cast<std::int8_t const*>(entry.bytes.data()), W::in, 1, {numbers, 1, 0}});
+        return;
+      }
+    }
+    read_numbers(entry, numbers, W::out * W::in);
+    w.pack(weight_matrix<T>{numbers, W::in, 1});
+  } else {
+    read_numbers(entry, w.data(), w.size());
+  }
+}
+/// The stored numbers of weights, by rows.
+template <class W> [[nodiscard]] auto rows_of_weights(W const& w) -> std::vector<std::byte> {
+  using Stored = stored_of<W>;
+  auto const from = w.numbers();
+  auto result = std::vector<std::byte>(W::out * W::in * sizeof(Stored));
+  auto* to = result.data();
+  for (auto o = std::size_t{0}; o < W::out; ++o)
+    for (auto k = std::size_t{0}; k < W::in; ++k, to += sizeof(Stored))
+      std::memcpy(to, from.data + o * from.row + k * from.column, sizeof(Stored));
+  return result;
+}
+/// Memory for the largest of the weights that are read by a way round.
+template <class P> [[nodiscard]] auto memory_for_weights(P const& p) -> std::vector<std::byte> {
+  auto largest = std::size_t{0};
+  for_each_parameter(
+      [&](auto const&, auto const& w) {
+        using W = std::remove_cvref_t<decltype(w)>;
+        if constexpr (stored_as_weights<W>)
+          largest = std::max(largest, shape_of<W>::capacity * sizeof(scalar_of<W>));
+      },
+      p);
+  return std::vector<std::byte>(largest);
+}
+
+}  // namespace detail
+
 /// Every parameter of `p` must be in `file` as `prefix` + its path, with its shape and a dtype that
-/// converts, and with `alone` no other tensor may begin with `prefix`.
+/// converts, and with `alone` no other tensor may begin with `prefix`. Weights in 8 bits may be I8,
+/// beside a tensor of the name with "_scale" behind it: a number for each output.
 ///
 /// Errors  safetensors_error, which names the tensor, both shapes and dtypes
 template <class P>
@@ -69,20 +167,8 @@ void check_parameters(safetensors const& file, P const& p, std::string const& pr
                       bool alone = true) {
   auto known = std::set<std::string>{};
   for_each_parameter(
-      [&](path_name const& path, auto const& w) {
-        using W = std::remove_cvref_t<decltype(w)>;
-        auto const key = prefix + path.c_str();
-        known.insert(key);
-        if (not file.contains(key)) throw safetensors_error("has no tensor \"" + key + "\"");
-        auto const& entry = file[key];
-        auto const want = file_shape<shape_of<W>>();
-        if (entry.shape != want)
-          throw safetensors_error('"' + key + "\": expected shape " + to_string(want) + ", got " +
-                                  to_string(entry.shape));
-        if (not detail::converts_to<scalar_of<W>>(entry))
-          throw safetensors_error('"' + key + "\": expected dtype " +
-                                  std::string{name_of(dtype_of<scalar_of<W>>())} + ", got " +
-                                  std::string{name_of(entry.type)});
+      [&](auto const& path, auto const& w) {
+        detail::check_tensor<std::remove_cvref_t<decltype(w)>>(file, prefix + path.c_str(), known);
       },
       p);
   for (auto const& [key, entry] : file.tensors())
@@ -91,18 +177,18 @@ void check_parameters(safetensors const& file, P const& p, std::string const& pr
 }
 
 /// Parameters out of a file: all of them, or none where one does not fit. Floating-point numbers of
-/// another type are converted, and counts that files hold as whole numbers.
+/// another type are converted, and counts that files hold as whole numbers; weights go into the
+/// form that their storage has.
 ///
 /// Errors  safetensors_error, see check_parameters
 template <class P>
 void load_parameters(safetensors const& file, P& p, std::string const& prefix = "",
                      bool alone = true) {
   check_parameters(file, p, prefix, alone);
-  for_each_parameter(
-      [&](path_name const& path, auto& w) {
-        detail::read_numbers(file[prefix + path.c_str()], w.data(), w.size());
-      },
-      p);
+  auto memory = detail::memory_for_weights(p);
+  for_each_parameter([&](auto const& path,
+                         auto& w) { detail::read_tensor(file, prefix + path.c_str(), w, memory); },
+                     p);
 }
 template <class P>
 void load_parameters(std::filesystem::path const& path, P& p, std::string const& prefix = "") {
@@ -114,10 +200,50 @@ void load_parameters(std::filesystem::path const& path, P& p, std::string const&
   }
 }
 
-/// Parameters that are views (viewed<T const>) of a mapped file: all of them, or none where one
-/// does not fit. Nothing is copied or converted; the file must live as long as the views are used.
+namespace detail {
+
+/// Numbers of a mapped file as they stand.
+template <class T>
+[[nodiscard]] auto numbers_at(safetensors const& content, std::string const& key) -> T const* {
+  auto const& entry = content[key];
+  if (entry.type != dtype_of<T>())
+    wrong_dtype(key, dtype_of<T>(), entry.type, "; what is mapped is not converted");
+  if (reinterpret_cast<std::uintptr_t>(entry.bytes.data()) % alignof(T) != 0)
+    throw safetensors_error('"' + key + "\": is not aligned in the file");
+  return reinterpret_cast<T const*>(entry.bytes.data());
+}
+/// One parameter that sees the file, or a copy where it owns its numbers; `set` or only looked at.
+template <class W>
+void map_tensor(safetensors const& content, std::string const& key, W& w,
+                std::vector<std::byte>& memory, bool set) {
+  if constexpr (seen_in_file<W>) {
+    auto const mapped = [&] {
+      auto result = W{};
+      result.values = numbers_at<typename W::stored_type>(content, key);
+      if constexpr (is_scaled<typename W::stored_type>)
+        result.scale = numbers_at<scalar_of<W>>(content, scale_key(key));
+      return result;
+    }();
+    if (set) w = mapped;
+  } else if constexpr (owning<W>) {
+    if (set) read_tensor(content, key, w, memory);
+  } else {
+    static_assert(std::is_const_v<typename W::scalar_type>,
+                  "map_parameters: parameters are mapped<T>, or views of constants");
+    // A view is not assigned to: it would copy what it views.
+    auto const* const at = numbers_at<scalar_of<W>>(content, key);
+    if (set) std::construct_at(&w, W{at});
+  }
+}
+
+}  // namespace detail
+
+/// Parameters that see a mapped file: mapped<T, Stored>, whose matrices stand in the file and whose
+/// other tensors are copied, or viewed<T const>, all of which stand there. All of them, or none
+/// where one does not fit. What stands in the file is not converted; the file must live as long as
+/// the parameters are used.
 ///
-/// Errors  safetensors_error, see check_parameters; also for another dtype than the model's, and
+/// Errors  safetensors_error, see check_parameters; also for another dtype than the storage's, and
 ///         for numbers at an address where their type may not stand: load_parameters takes both
 template <class P>
 void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "",
@@ -125,31 +251,13 @@ void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "
   try {
     auto const content = safetensors::look(file.bytes());
     check_parameters(content, p, prefix, alone);
-    for_each_parameter(
-        [&](path_name const& path, auto& w) {
-          using W = std::remove_cvref_t<decltype(w)>;
-          using T = scalar_of<W>;
-          static_assert(not owning<W> && std::is_const_v<typename W::scalar_type>,
-                        "map_parameters: parameters are views of constants, viewed<T const>");
-          auto const key = prefix + path.c_str();
-          auto const& entry = content[key];
-          if (entry.type != dtype_of<T>())
-            throw safetensors_error(
-                '"' + key + "\": expected dtype " + std::string{name_of(dtype_of<T>())} + ", got " +
-                std::string{name_of(entry.type)} + "; what is mapped is not converted");
-          if (reinterpret_cast<std::uintptr_t>(entry.bytes.data()) % alignof(T) != 0)
-            throw safetensors_error('"' + key + "\": is not aligned in the file");
-        },
-        p);
-    for_each_parameter(
-        [&](path_name const& path, auto& w) {
-          // A view is not assigned to: it would copy what it views.
-          using W = std::remove_cvref_t<decltype(w)>;
-          using T = scalar_of<W>;
-          auto const* const at = content[prefix + path.c_str()].bytes.data();
-          std::construct_at(&w, W{reinterpret_cast<T const*>(at)});
-        },
-        p);
+    auto memory = detail::memory_for_weights(p);
+    for (auto const set : {false, true})
+      for_each_parameter(
+          [&](auto const& path, auto& w) {
+            detail::map_tensor(content, prefix + path.c_str(), w, memory, set);
+          },
+          p);
   } catch (safetensors_error const& e) {
     throw safetensors_error(file.path().string() + ": " + e.what());
   }
@@ -158,14 +266,24 @@ void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "
 template <class P>
 void map_parameters(mapped_file const&&, P&, std::string const& = "", bool = true) = delete;
 
-/// Adds every parameter as `prefix` + its path. `p` must live until the file is written.
+/// Adds every parameter as `prefix` + its path, weights by rows and as they are stored: those in 8
+/// bits with their scales. `p` must live until the file is written.
 template <class P>
 void add_parameters(safetensors_writer& writer, P const& p, std::string const& prefix = "") {
   for_each_parameter(
-      [&](path_name const& path, auto const& w) {
+      [&](auto const& path, auto const& w) {
         using W = std::remove_cvref_t<decltype(w)>;
-        writer.add(prefix + path.c_str(), dtype_of<scalar_of<W>>(), file_shape<shape_of<W>>(),
-                   std::as_bytes(std::span{w.data(), w.size()}));
+        auto const key = prefix + path.c_str();
+        auto const type = dtype_of<stored_of<W>>();
+        if constexpr (detail::stored_as_weights<W>) {
+          writer.add_kept(key, type, file_shape<shape_of<W>>(), detail::rows_of_weights(w));
+          if constexpr (is_scaled<stored_of<W>>)
+            writer.add(detail::scale_key(key), dtype_of<scalar_of<W>>(), {W::out, 1},
+                       std::as_bytes(std::span{w.numbers().scales.first, W::out}));
+        } else {
+          writer.add(key, type, file_shape<shape_of<W>>(),
+                     std::as_bytes(std::span{w.data(), w.size()}));
+        }
       },
       p);
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -263,6 +264,12 @@ class safetensors_writer {
       if (other == name) throw safetensors_error("two tensors are named \"" + name + "\"");
     tensors_.push_back({name, {type, std::move(shape), bytes}});
   }
+  /// The same of bytes that the writer keeps.
+  void add_kept(std::string const& name, dtype type, std::vector<std::uint64_t> shape,
+                std::vector<std::byte> bytes) {
+    kept_.push_back(std::make_shared<std::vector<std::byte> const>(std::move(bytes)));
+    add(name, type, std::move(shape), *kept_.back());
+  }
   void set_metadata(std::string const& key, std::string value) {
     metadata_[key] = std::move(value);
   }
@@ -298,6 +305,7 @@ class safetensors_writer {
 
  private:
   std::vector<std::pair<std::string, tensor_entry>> tensors_;
+  std::vector<std::shared_ptr<std::vector<std::byte> const>> kept_;
   std::map<std::string, std::string> metadata_;
 };
 

@@ -16,7 +16,7 @@ namespace tessera {
 /// Source  torch.nn.Embedding; reference values: tests/reference/embedding.py
 template <std::size_t Count, std::size_t Width> struct embedding {
   template <class Storage> struct parameters {
-    tensor_in<Storage, shape<Count, Width>> weight;
+    table_in<Storage, shape<Count, Width>> weight;
     TESSERA_PARAMETERS(weight)
   };
   template <class S> using output_shape = with_axis<S, S::rank, static_cast<extent>(Width)>;
@@ -30,7 +30,7 @@ template <std::size_t Count, std::size_t Width> struct embedding {
       static_assert(Count < (std::size_t{1} << (lane::format<T>::mantissa + 1)),
                     "embedding: the scalar type does not hold all whole numbers below Count");
     kernel_for<detail::embedding_fn, backend_of<decltype(x)>>::forward(
-        x.size(), x.data(), Count, Width, p.weight.data(), y.data());
+        x.size(), x.data(), Count, Width, weights_of<scalar_of<decltype(y)>>(p.weight), y.data());
   }
   static constexpr void backward(auto const&, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto) {

@@ -32,16 +32,18 @@ struct affine_map_input_fn {
   constexpr void operator()(auto const& weight, Dy dy, auto dx, bool adds = false) const {
     constexpr auto in = last_of<shape_of<decltype(dx)>>;
     constexpr auto out = last_of<shape_of<Dy>>;
+    using T = scalar_of<Dy>;
     if (dx.data() == nullptr) return;
-    multiply<backend_of<Dy>>(matrix_product<scalar_of<Dy>>{.rows = rows_of(dy),
-                                                           .columns = in,
-                                                           .depth = out,
-                                                           .a = {dy.data(), out, 1},
-                                                           .b = {weight.data(), in, 1},
-                                                           .c = dx.data(),
-                                                           .c_row = in,
-                                                           .adds = false,
-                                                           .adds_last = adds});
+    multiply<backend_of<Dy>>(
+        matrix_product<T, stored_of<decltype(weight)>>{.rows = rows_of(dy),
+                                                       .columns = in,
+                                                       .depth = out,
+                                                       .a = {dy.data(), out, 1},
+                                                       .b = weights_of<T>(weight),
+                                                       .c = dx.data(),
+                                                       .c_row = in,
+                                                       .adds = false,
+                                                       .adds_last = adds});
   }
 };
 
@@ -67,7 +69,7 @@ struct affine_map_parameters_fn {
 
 /// y = b + x·Wᵀ for every row of x.
 ///
-/// Shapes    x (..., In), weight (Out, In), bias (Out) or null -> y (..., Out)
+/// Shapes    x (..., In), weight (Out, In) however it is stored, bias (Out) or null -> y (..., Out)
 /// Cost      rows·In·Out multiply-adds
 /// Accuracy  starts from the bias and adds over In ascending, one fused multiply-add each, whatever
 ///           the number of rows: error at most In·eps·sum|x·w|; without fma, twice that

@@ -4,6 +4,7 @@
 #include <tessera/backend/policy.hpp>
 #include <tessera/random/philox.hpp>
 #include <tessera/tensor/tensor.hpp>
+#include <tessera/tensor/weights.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -63,20 +64,14 @@ template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size
 /// is a pointer or null.
 struct affine_map_fn;
 
-/// A matrix by the distances of its rows and of its columns.
-template <class T> struct matrix {
-  T const* data;
-  std::size_t row;
-  std::size_t column;
-};
 /// C = A·B, or C += A·B where it `adds`: every number of C adds over the depth ascending, one fused
-/// multiply-add each. The rows of C are contiguous.
-template <class T> struct matrix_product {
+/// multiply-add each. The rows of C are contiguous. B may be stored narrower.
+template <class T, class Stored = T> struct matrix_product {
   std::size_t rows;
   std::size_t columns;
   std::size_t depth;
-  matrix<T> a;  ///< (rows, depth)
-  matrix<T> b;  ///< (depth, columns); its rows or its columns are contiguous
+  weight_matrix<T> a;          ///< (rows, depth)
+  weight_matrix<T, Stored> b;  ///< (depth, columns); its rows or its columns are contiguous
   T* c;
   std::size_t c_row;  ///< the distance of two rows of C
   bool adds;

@@ -11,7 +11,8 @@
 namespace tessera::detail {
 
 /// C = A·B or C += A·B on a backend: see matrix_product.
-template <class Backend, class T> constexpr void multiply(matrix_product<T> const& p) {
+template <class Backend, class T, class Stored>
+constexpr void multiply(matrix_product<T, Stored> const& p) {
   kernel_for<product_fn, Backend>::run(p);
 }
 

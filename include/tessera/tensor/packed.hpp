@@ -1,127 +1,188 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/tensor/node.hpp>
+#include <tessera/core/contract.hpp>
+#include <tessera/core/lane.hpp>
+#include <tessera/core/nothing.hpp>
 #include <tessera/tensor/parameters.hpp>
+#include <tessera/tensor/weights.hpp>
 
+#include <limits>
+
+/// Storages of parameters whose matrices lie otherwise than a tensor does: by columns, in fewer
+/// bits, or in a file. What is no matrix of weights (a bias, the scale of a norm) stays in T.
 namespace tessera {
+
+namespace detail {
+
+/// A scale for each output, where the stored numbers have one.
+template <class T, class Stored, std::size_t Count> struct output_scales {
+  [[nodiscard]] static constexpr auto numbers() -> weight_scales<T, false> { return {}; }
+};
+template <class T, std::size_t Count> struct output_scales<T, std::int8_t, Count> {
+  alignas(storage_alignment) T scale[Count];
+  [[nodiscard]] constexpr auto numbers() const -> weight_scales<T, true> { return {scale, 1, 0}; }
+};
+
+/// The scale of numbers in 8 bits, value(k) for k < count: the largest magnitude over 127; 0 where
+/// all are zero.
+template <class T>
+[[nodiscard]] constexpr auto scale_of(std::size_t count, auto const& value) -> T {
+  auto largest = T{0};
+  for (auto k = std::size_t{0}; k < count; ++k) {
+    auto const magnitude = lane::abs(value(k));
+    require(magnitude <= std::numeric_limits<T>::max(), "weights in 8 bits: one is not finite");
+    if (magnitude > largest) largest = magnitude;
+  }
+  return largest / T{127};
+}
+/// Output o of weights to values[k·distance], and its scale: to the nearest number, ties to even.
+template <class T, class From, class Stored>
+constexpr void store_output(weight_matrix<T, From> const& from, std::size_t o, std::size_t in,
+                            Stored* values, std::size_t distance, [[maybe_unused]] auto& scales) {
+  auto const value = [&](std::size_t k) { return from.at(o, k); };
+  if constexpr (is_scaled<Stored> && std::same_as<From, Stored>) {  // as it is
+    scales.scale[o] = from.scales.at(o, 0);
+    for (auto k = std::size_t{0}; k < in; ++k)
+      values[k * distance] = from.data[o * from.row + k * from.column];
+  } else if constexpr (is_scaled<Stored>) {
+    auto const scale = scales.scale[o] = scale_of<T>(in, value);
+    auto const most = T{127};  // a scale that is not normal is too rough for its numbers
+    for (auto k = std::size_t{0}; k < in; ++k) {
+      auto const quotient = scale == T{0} ? T{0} : value(k) / scale;
+      values[k * distance] =
+          static_cast<Stored>(lane::nearest(lane::max(-most, lane::min(most, quotient))).value);
+    }
+  } else {
+    using C = std::conditional_t<is_storage_scalar<Stored>, float, T>;
+    for (auto k = std::size_t{0}; k < in; ++k)
+      values[k * distance] = static_cast<Stored>(static_cast<C>(value(k)));
+  }
+}
+
+/// What the matrices of this header are: weights (Out, In).
+template <class T, class S, class Backend, class Stored> struct stored_weights {
+  static_assert(storable_as<Stored, T>,
+                "weights are stored in the scalar type of the model, bf16, f16 or std::int8_t");
+  using scalar_type = T;
+  using shape_type = S;
+  using backend_type = Backend;
+  using stored_type = Stored;
+  static constexpr auto out = static_cast<std::size_t>(S::extents[0]);
+  static constexpr auto in = S::capacity / out;
+};
+
+}  // namespace detail
 
 /// The matrix of an affine map, by columns: all outputs of an input follow one another, so that a
 /// product with one row reads it from end to end, a vector at a time.
 ///
 /// Shapes  S is (Out, In), as of the tensor that it is packed from
-/// Cost    In rows of Out numbers, each rounded up to storage_alignment bytes
-template <class T, class S, class Backend> struct packed_matrix {
-  using scalar_type = T;
-  using shape_type = S;
-  using backend_type = Backend;
-  static constexpr auto out = static_cast<std::size_t>(S::extents[0]);
-  static constexpr auto in = static_cast<std::size_t>(S::extents[1]);
+/// Cost    In rows of Out numbers, each rounded up to storage_alignment bytes of T; and Out scales
+///         where they are of 8 bits
+template <class T, class S, class Backend, class Stored = T>
+struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
+  using base = detail::stored_weights<T, S, Backend, Stored>;
+  using base::in;
+  using base::out;
   static constexpr auto step = tensor<T, shape<1>, Backend>::padded;
   static constexpr auto stride = (out + step - 1) / step * step;
+  static constexpr auto column_distance = stride;
 
-  alignas(storage_alignment) T values[in * stride];
+  alignas(storage_alignment) Stored values[in * stride];
+  [[no_unique_address]] detail::output_scales<T, Stored, stride> scales;
 
-  constexpr void pack(T const* weight) {
-    for (auto k = std::size_t{0}; k < in; ++k)
-      for (auto o = std::size_t{0}; o < stride; ++o)
-        values[k * stride + o] = o < out ? weight[o * in + k] : T{0};
+  [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
+    return {values, 1, stride, scales.numbers()};
+  }
+  template <class From> constexpr void pack(weight_matrix<T, From> const& weights) {
+    for (auto o = std::size_t{0}; o < out; ++o)
+      detail::store_output(weights, o, in, values + o, stride, scales);
+    for (auto o = out; o < stride; ++o) {  // what a vector reads beyond the last output
+      if constexpr (is_scaled<Stored>) scales.scale[o] = T{0};
+      for (auto k = std::size_t{0}; k < in; ++k) values[k * stride + o] = Stored{};
+    }
   }
 };
-template <class W> inline constexpr bool is_packed = false;
-template <class T, class S, class B> inline constexpr bool is_packed<packed_matrix<T, S, B>> = true;
 
-/// Values laid out for calls with few rows: what a stream steps with.
-template <class T, class Backend = default_backend> struct packed {
-  template <class S> using tensor_type = tensor<T, S, Backend>;
-  template <class S> using matrix_type = packed_matrix<T, S, Backend>;
+/// The matrix of an affine map by rows, as files have it, in numbers of 16 or 8 bits.
+template <class T, class S, class Backend, class Stored>
+struct compact_matrix : detail::stored_weights<T, S, Backend, Stored> {
+  using base = detail::stored_weights<T, S, Backend, Stored>;
+  using base::in;
+  using base::out;
+
+  alignas(storage_alignment) Stored values[out * in];
+  [[no_unique_address]] detail::output_scales<T, Stored, out> scales;
+
+  [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
+    return {values, in, 1, scales.numbers()};
+  }
+  template <class From> constexpr void pack(weight_matrix<T, From> const& weights) {
+    for (auto o = std::size_t{0}; o < out; ++o)
+      detail::store_output(weights, o, in, values + o * in, 1, scales);
+  }
 };
 
-/// Copies parameters into their packed form.
+/// The same in the memory of another owner: a mapped file. Without memory until it is set.
+template <class T, class S, class Backend, class Stored>
+struct mapped_matrix : detail::stored_weights<T, S, Backend, Stored> {
+  using base = detail::stored_weights<T, S, Backend, Stored>;
+
+  Stored const* values = nullptr;
+  [[no_unique_address]] std::conditional_t<is_scaled<Stored>, T const*, nothing> scale{};
+
+  [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
+    if constexpr (is_scaled<Stored>)
+      return {values, base::in, 1, {scale, 1, 0}};
+    else
+      return {values, base::in, 1};
+  }
+  [[nodiscard]] constexpr auto has_memory() const -> bool { return values != nullptr; }
+};
+
+/// Values laid out for calls with few rows, which is what a stream steps with; with another Stored
+/// in 16 or 8 bits, too.
+template <class T, class Backend = default_backend, class Stored = T> struct packed {
+  template <class S> using tensor_type = tensor<T, S, Backend>;
+  template <class S> using matrix_type = packed_matrix<T, S, Backend, Stored>;
+  template <class S>
+  using table_type =
+      std::conditional_t<std::same_as<Stored, T>, std::type_identity<tensor<T, S, Backend>>,
+                         std::type_identity<compact_matrix<T, S, Backend, Stored>>>::type;
+};
+/// Values as files have them, matrices in 16 or 8 bits.
+template <class T, class Stored, class Backend = default_backend> struct compact {
+  template <class S> using tensor_type = tensor<T, S, Backend>;
+  template <class S> using matrix_type = compact_matrix<T, S, Backend, Stored>;
+  template <class S> using table_type = matrix_type<S>;
+};
+/// The matrices of a mapped file where they stand; the rest is copied. See map_parameters.
+template <class T, class Stored = T, class Backend = default_backend> struct mapped {
+  template <class S> using tensor_type = tensor<T, S, Backend>;
+  template <class S> using matrix_type = mapped_matrix<T, S, Backend, Stored>;
+  template <class S> using table_type = matrix_type<S>;
+};
+
+/// Copies parameters into another storage of them: packed, compact, or owned again.
 ///
-/// Cost  one pass; no heap
+/// Cost    one pass; no heap
+/// Errors  a weight that is not finite does not go into 8 bits: it breaks the contract
 constexpr void pack_parameters(auto const& from, auto& to) {
   for_each_parameter(
-      [](path_name const&, auto& target, auto const& source) {
-        if constexpr (is_packed<std::remove_cvref_t<decltype(target)>>)
-          target.pack(source.data());
-        else
+      [](auto const&, auto& target, auto const& source) {
+        if constexpr (requires { target.pack(weights_of<scalar_of<decltype(target)>>(source)); }) {
+          target.pack(weights_of<scalar_of<decltype(target)>>(source));
+        } else if constexpr (requires { source.numbers(); }) {
+          auto const numbers = source.numbers();
+          constexpr auto in = last_of<shape_of<decltype(source)>>;
+          for (auto i = std::size_t{0}; i < target.size(); ++i)
+            target.data()[i] = numbers.at(i / in, i % in);
+        } else {
           target = source;
+        }
       },
       to, from);
 }
-
-namespace detail {
-
-/// Element (o, k) of a matrix of either layout.
-template <class W>
-[[nodiscard]] constexpr auto weight_at(W const& w, std::size_t o, std::size_t k) {
-  if constexpr (is_packed<W>)
-    return w.values[k * W::stride + o];
-  else
-    return one_lane::load(w.data() + o * last_of<shape_of<W>> + k);
-}
-
-/// Where row o of a matrix of either layout begins.
-template <class W> [[nodiscard]] constexpr auto first_weight(W const& w, std::size_t o) {
-  if constexpr (is_packed<W>)
-    return w.values + o;
-  else
-    return w.data() + o * last_of<shape_of<W>>;
-}
-/// The distance of two elements of a row.
-template <class W>
-inline constexpr std::size_t weight_distance = [] {
-  if constexpr (is_packed<W>)
-    return W::stride;
-  else
-    return std::size_t{1};
-}();
-
-/// sum[r] += the product of x with row `row(r)` of w, over k ascending, one fma each. The rows
-/// share the loads of x, which is what a small machine has to save; those of a packed matrix share
-/// a pointer, too.
-template <std::size_t In, std::size_t Rows, class T, class W>
-constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Rows]) {
-  constexpr auto next = weight_distance<W>;
-  constexpr auto step = std::size_t{is_packed<W> ? 4 : 8};
-  T sums[Rows] = {};
-#pragma GCC unroll 16
-  for (auto r = std::size_t{0}; r < Rows; ++r) sums[r] = sum[r];
-  auto const add = [&](std::size_t k, auto const& weight) TESSERA_INLINE {
-    auto const value = one_lane::load(x + k);
-#pragma GCC unroll 16
-    for (auto r = std::size_t{0}; r < Rows; ++r)
-      sums[r] = lane::fma(value, one_lane::load(weight(r) + k * next), sums[r]);
-  };
-  auto const walk = [&](auto const& weight, auto const& advance) TESSERA_INLINE {
-    for (auto n = In / step; n > 0; --n) {
-#pragma GCC unroll 16
-      for (auto k = std::size_t{0}; k < step; ++k) add(k, weight);
-      x += step;
-      advance();
-    }
-#pragma GCC unroll 16
-    for (auto k = std::size_t{0}; k < In % step; ++k) add(k, weight);
-  };
-  if constexpr (is_packed<W>) {
-    auto const* at = first_weight(w, row(0));
-    walk([&](std::size_t r) TESSERA_INLINE { return at + (row(r) - row(0)); },
-         [&]() TESSERA_INLINE { at += step * next; });
-  } else {
-    typename W::scalar_type const* at[Rows] = {};
-#pragma GCC unroll 16
-    for (auto r = std::size_t{0}; r < Rows; ++r) at[r] = first_weight(w, row(r));
-    walk([&](std::size_t r) TESSERA_INLINE { return at[r]; },
-         [&]() TESSERA_INLINE {
-#pragma GCC unroll 16
-           for (auto r = std::size_t{0}; r < Rows; ++r) at[r] += step;
-         });
-  }
-#pragma GCC unroll 16
-  for (auto r = std::size_t{0}; r < Rows; ++r) sum[r] = sums[r];
-}
-
-}  // namespace detail
 
 }  // namespace tessera

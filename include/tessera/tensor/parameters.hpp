@@ -48,6 +48,18 @@ inline constexpr std::size_t tuple_length<hana::basic_tuple<M...>> = sizeof...(M
 
 template <class Storage, class S> using tensor_in = typename Storage::template tensor_type<S>;
 template <class Storage, class S> using matrix_in = typename Storage::template matrix_type<S>;
+namespace detail {
+template <class Storage, class S> struct table_in {
+  using type = typename Storage::template tensor_type<S>;
+};
+template <class Storage, class S>
+  requires requires { typename Storage::template table_type<S>; }
+struct table_in<Storage, S> {
+  using type = typename Storage::template table_type<S>;
+};
+}  // namespace detail
+/// A matrix of which rows are looked up: as matrix_in, and always by rows.
+template <class Storage, class S> using table_in = typename detail::table_in<Storage, S>::type;
 
 /// A parameter that the options of a layer leave out; the tag keeps two of them apart.
 template <int Tag> struct absent {};

@@ -298,18 +298,52 @@ template <number T> TESSERA_INLINE inline void store_first(T* p, pack<T> v, std:
 #endif
 }
 
+/// Numbers that are stored narrower than T, a vector of them; those beyond n are zeros.
+template <number T, class U>
+[[nodiscard]] TESSERA_INLINE inline auto widen_first(U const* p, std::size_t n) -> pack<T> {
+  if constexpr (std::is_same_v<T, U>) {
+    return load_first(p, n);
+  } else {
+    T buffer[pack<T>::width] = {};
+    for (auto i = std::size_t{0}; i < n; ++i) {
+      if constexpr (is_storage_scalar<U>)
+        buffer[i] = static_cast<T>(static_cast<float>(p[i]));
+      else
+        buffer[i] = static_cast<T>(p[i]);
+    }
+    return load(buffer);
+  }
+}
+template <number T, class U> [[nodiscard]] TESSERA_INLINE inline auto widen(U const* p) -> pack<T> {
+  if constexpr (std::is_same_v<T, U>) return load(p);
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<U, bf16>)
+    return detail::batch<T>(_mm512_castsi512_ps(_mm512_slli_epi32(
+        _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))), 16)));
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<U, std::int8_t>)
+    return detail::batch<T>(_mm512_cvtepi32_ps(
+        _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p)))));
+#elif defined(__AVX2__)
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<U, bf16>)
+    return detail::batch<T>(_mm256_castsi256_ps(_mm256_slli_epi32(
+        _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p))), 16)));
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<U, std::int8_t>)
+    return detail::batch<T>(_mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(p)))));
+#endif
+  return widen_first<T>(p, pack<T>::width);
+}
+
 // Storage scalars: loaded and stored as float.
 template <class U>
   requires is_storage_scalar<U>
 [[nodiscard]] inline auto load_first(U const* p, std::size_t n) -> pack<float> {
-  float buffer[pack<float>::width] = {};
-  for (auto i = std::size_t{0}; i < n; ++i) buffer[i] = static_cast<float>(p[i]);
-  return load(buffer);
+  return widen_first<float>(p, n);
 }
 template <class U>
   requires is_storage_scalar<U>
 [[nodiscard]] inline auto load(U const* p) -> pack<float> {
-  return load_first(p, pack<float>::width);
+  return widen<float>(p);
 }
 template <class U>
   requires is_storage_scalar<U>

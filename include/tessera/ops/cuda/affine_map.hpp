@@ -15,15 +15,10 @@ template <> struct kernel_for<detail::affine_map_fn, cuda> {
     using T = scalar_of<decltype(x)>;
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto out = last_of<shape_of<decltype(y)>>;
-    device::multiply(device::product<T>{detail::rows_of(x),
-                                        out,
-                                        in,
-                                        {x.data(), in, 1},
-                                        {weight.data(), 1, in},
-                                        y.data(),
-                                        out,
-                                        bias == nullptr ? device::start::zero : device::start::bias,
-                                        bias});
+    device::multiply_weights(detail::rows_of(x), out, in, {x.data(), in, 1},
+                             weights_of<T>(weight).transposed(), y.data(), out,
+                             bias == nullptr ? device::start::zero : device::start::bias,
+                             static_cast<T const*>(bias));
   }
 };
 

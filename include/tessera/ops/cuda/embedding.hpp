@@ -8,14 +8,14 @@ namespace tessera {
 
 namespace detail {
 
-template <class I, class T> struct embedding_number {
+template <class I, class T, class Stored> struct embedding_number {
   I const* x;
   std::size_t rows;
   std::size_t width;
-  T const* weight;
+  weight_matrix<T, Stored> weight;
   T* y;
   TESSERA_DEVICE void operator()(std::size_t i) const {
-    y[i] = weight[row_of_table(x[i / width], rows) * width + i % width];
+    y[i] = weight.at(row_of_table(x[i / width], rows), i % width);
   }
 };
 /// One number of the table gets the slopes of all places that name its row, ascending.
@@ -37,10 +37,11 @@ template <class I, class T> struct embedding_slope {
 }  // namespace detail
 
 template <> struct kernel_for<detail::embedding_fn, cuda> {
-  template <class I, class T>
+  template <class I, class T, class Stored>
   static void forward(std::size_t count, I const* x, std::size_t rows, std::size_t width,
-                      T const* weight, T* y) {
-    device::for_each(count * width, detail::embedding_number<I, T>{x, rows, width, weight, y});
+                      weight_matrix<T, Stored> const& weight, T* y) {
+    device::for_each(count * width,
+                     detail::embedding_number<I, T, Stored>{x, rows, width, weight, y});
   }
   template <class I, class T>
   static void parameters(std::size_t count, I const* x, std::size_t rows, std::size_t width,

@@ -191,23 +191,30 @@ template <class T> void multiply(product<T> const& p) {
 template <class T> void multiply(product<T> const& p) { multiply_by_tiles(p); }
 #endif
 
+/// y = start + a·b, where b may be stored narrower: then always by tiles.
+template <class T, class Stored>
+void multiply_weights(std::size_t rows, std::size_t columns, std::size_t depth,
+                      std::type_identity_t<matrix<T>> const& a, weight_matrix<T, Stored> const& b,
+                      T* y, std::size_t y_row, start from, T const* bias) {
+  if constexpr (std::is_same_v<T, Stored>)
+    multiply(product<T>{rows, columns, depth, a, {b.data, b.row, b.column}, y, y_row, from, bias});
+  else
+    multiply_lines(rows, columns, depth, lines<T>{a.data, a.row, a.column},
+                   weight_lines<T, Stored>{b}, outputs<T>{y, y_row}, from, bias);
+}
+
 }  // namespace tessera::device
 
 namespace tessera {
 
 template <> struct kernel_for<detail::product_fn, cuda> {
-  template <class T> static void run(detail::matrix_product<T> const& p) {
-    device::multiply(device::product<T>{p.rows,
-                                        p.columns,
-                                        p.depth,
-                                        {p.a.data, p.a.row, p.a.column},
-                                        {p.b.data, p.b.row, p.b.column},
-                                        p.c,
-                                        p.c_row,
-                                        p.adds_last ? device::start::y_last
-                                        : p.adds    ? device::start::y
-                                                    : device::start::zero,
-                                        nullptr});
+  template <class T, class Stored> static void run(detail::matrix_product<T, Stored> const& p) {
+    device::multiply_weights(p.rows, p.columns, p.depth, {p.a.data, p.a.row, p.a.column}, p.b, p.c,
+                             p.c_row,
+                             p.adds_last ? device::start::y_last
+                             : p.adds    ? device::start::y
+                                         : device::start::zero,
+                             static_cast<T const*>(nullptr));
   }
   template <class T>
   static void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sums) {

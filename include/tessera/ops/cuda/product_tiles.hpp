@@ -3,6 +3,7 @@
 
 #include <tessera/backend/cuda/queue.hpp>
 #include <tessera/core/lane.hpp>
+#include <tessera/tensor/weights.hpp>
 
 #include <algorithm>
 
@@ -28,6 +29,17 @@ template <class T> struct lines {
   [[nodiscard]] TESSERA_DEVICE auto at(std::size_t i) const -> cursor { return data + i * across; }
   [[nodiscard]] TESSERA_DEVICE auto value(cursor line, std::size_t k) const -> T {
     return line[k * along];
+  }
+};
+/// Lines of weights that are stored narrower: widened, and scaled, as they are read.
+template <class T, class Stored> struct weight_lines {
+  weight_matrix<T, Stored> numbers;  ///< (depth, columns) of b
+  using cursor = std::size_t;
+
+  [[nodiscard]] TESSERA_DEVICE auto is_along_depth() const -> bool { return numbers.row == 1; }
+  [[nodiscard]] TESSERA_DEVICE auto at(std::size_t i) const -> cursor { return i; }
+  [[nodiscard]] TESSERA_DEVICE auto value(cursor line, std::size_t k) const -> T {
+    return numbers.at(k, line);
   }
 };
 /// Where an output lies: row r, and column c as a column of y or, with width > 1, in turn.

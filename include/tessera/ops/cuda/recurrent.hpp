@@ -13,9 +13,10 @@ namespace tessera {
 namespace detail {
 
 /// One hidden unit of one row: its sums, then the cell's formulas.
-template <class Cell, class T> struct recurrent_step_unit {
+template <class Cell, class T, class Stored> struct recurrent_step_unit {
   std::size_t in, recurrent, hidden;
-  T const *weight_ih, *weight_hh, *bias_ih, *bias_hh;
+  weight_matrix<T, Stored> weight_ih, weight_hh;
+  T const *bias_ih, *bias_hh;
   T const *x, *h, *before;
   T *gates, *beside, *y;
 
@@ -32,10 +33,10 @@ template <class Cell, class T> struct recurrent_step_unit {
     if (bias_ih != nullptr) result = sum_of_biases<T>(s, bias_ih[row], bias_hh[row]);
     if constexpr (s.of_x)
       for (auto k = std::size_t{0}; k < in; ++k)
-        result = lane::fma(x[r * in + k], weight_ih[row * in + k], result);
+        result = lane::fma(x[r * in + k], weight_ih.at(row, k), result);
     if constexpr (s.of_h)
       for (auto k = std::size_t{0}; k < recurrent; ++k)
-        result = lane::fma(h[r * recurrent + k], weight_hh[row * recurrent + k], result);
+        result = lane::fma(h[r * recurrent + k], weight_hh.at(row, k), result);
     return result;
   }
   template <std::size_t... I>
@@ -84,11 +85,11 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, cuda> {
     using T = scalar_of<decltype(x)>;
     constexpr auto hidden = last_of<shape_of<decltype(y)>>;
     device::for_each(detail::rows_of(x) * hidden,
-                     detail::recurrent_step_unit<Cell, T>{
+                     detail::recurrent_step_unit<Cell, T, stored_of<decltype(p.weight_ih)>>{
                          last_of<shape_of<decltype(x)>>, last_of<shape_of<decltype(h)>>, hidden,
-                         p.weight_ih.data(), p.weight_hh.data(), data_or_null<T const>(p.bias_ih),
-                         data_or_null<T const>(p.bias_hh), x.data(), h.data(), before.data(),
-                         gates.data(), beside.data(), y.data()});
+                         weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh),
+                         data_or_null<T const>(p.bias_ih), data_or_null<T const>(p.bias_hh),
+                         x.data(), h.data(), before.data(), gates.data(), beside.data(), y.data()});
   }
 };
 

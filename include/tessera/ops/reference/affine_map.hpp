@@ -4,8 +4,8 @@
 #include <tessera/core/lane.hpp>
 #include <tessera/core/scalar.hpp>
 #include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/add_products.hpp>
 #include <tessera/tensor/node.hpp>
-#include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
@@ -18,6 +18,7 @@ template <> struct kernel_for<detail::affine_map_fn, reference> {
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto out = last_of<shape_of<decltype(y)>>;
     auto const rows = detail::rows_of(x);
+    auto const weights = weights_of<T>(weight);
     for (auto r = std::size_t{0}; r < rows; ++r) {
       auto o = std::size_t{0};
       for (; o + 4 <= out; o += 4) {
@@ -32,8 +33,7 @@ template <> struct kernel_for<detail::affine_map_fn, reference> {
       for (; o < out; ++o) {
         auto sum = bias == nullptr ? T{0} : one_lane::load(bias + o);
         for (auto i = std::size_t{0}; i < in; ++i)
-          sum = lane::fma(one_lane::load(x.data() + r * in + i), detail::weight_at(weight, o, i),
-                          sum);
+          sum = lane::fma(one_lane::load(x.data() + r * in + i), weights.at(o, i), sum);
         one_lane::store(y.data() + r * out + o, sum);
       }
     }

@@ -29,12 +29,12 @@ template <class T> [[nodiscard]] constexpr auto row_of_table(T x, std::size_t ro
 
 /// Slopes add over the places of x, ascending.
 template <> struct kernel_for<detail::embedding_fn, reference> {
-  template <class I, class T>
+  template <class I, class T, class Stored>
   static constexpr void forward(std::size_t count, I const* x, std::size_t rows, std::size_t width,
-                                T const* weight, T* y) {
+                                weight_matrix<T, Stored> const& weight, T* y) {
     for (auto i = std::size_t{0}; i < count; ++i) {
-      auto const* const from = weight + detail::row_of_table(x[i], rows) * width;
-      for (auto k = std::size_t{0}; k < width; ++k) y[i * width + k] = from[k];
+      auto const row = detail::row_of_table(x[i], rows);
+      for (auto k = std::size_t{0}; k < width; ++k) y[i * width + k] = weight.at(row, k);
     }
   }
   template <class I, class T>

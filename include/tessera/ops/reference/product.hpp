@@ -7,7 +7,8 @@
 namespace tessera {
 
 template <> struct kernel_for<detail::product_fn, reference> {
-  template <class T> static constexpr void run(detail::matrix_product<T> const& p) {
+  template <class T, class Stored>
+  static constexpr void run(detail::matrix_product<T, Stored> const& p) {
     for (auto r = std::size_t{0}; r < p.rows; ++r) {
       auto* const c = p.c + r * p.c_row;
       if (p.adds_last) {
@@ -16,10 +17,8 @@ template <> struct kernel_for<detail::product_fn, reference> {
       }
       for (auto i = std::size_t{0}; not p.adds && i < p.columns; ++i) c[i] = T{0};
       for (auto k = std::size_t{0}; k < p.depth; ++k) {
-        auto const a = p.a.data[r * p.a.row + k * p.a.column];
-        auto const* const b = p.b.data + k * p.b.row;
-        for (auto i = std::size_t{0}; i < p.columns; ++i)
-          c[i] = lane::fma(a, b[i * p.b.column], c[i]);
+        auto const a = p.a.at(r, k);
+        for (auto i = std::size_t{0}; i < p.columns; ++i) c[i] = lane::fma(a, p.b.at(k, i), c[i]);
       }
     }
   }
@@ -30,13 +29,12 @@ template <> struct kernel_for<detail::product_fn, reference> {
   }
 
  private:
-  template <class T>
-  [[nodiscard]] static constexpr auto sum(detail::matrix_product<T> const& p, std::size_t r,
+  template <class T, class Stored>
+  [[nodiscard]] static constexpr auto sum(detail::matrix_product<T, Stored> const& p, std::size_t r,
                                           std::size_t i) -> T {
     auto result = T{0};
     for (auto k = std::size_t{0}; k < p.depth; ++k)
-      result = lane::fma(p.a.data[r * p.a.row + k * p.a.column],
-                         p.b.data[k * p.b.row + i * p.b.column], result);
+      result = lane::fma(p.a.at(r, k), p.b.at(k, i), result);
     return result;
   }
 };

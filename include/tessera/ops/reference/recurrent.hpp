@@ -2,8 +2,8 @@
 #pragma once
 
 #include <tessera/ops/operations.hpp>
+#include <tessera/ops/reference/add_products.hpp>
 #include <tessera/tensor/node.hpp>
-#include <tessera/tensor/packed.hpp>
 #include <tessera/tensor/parameters.hpp>
 
 #include <array>
@@ -92,8 +92,7 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, referen
     auto const* const bias_ih = data_or_null<T const>(p.bias_ih);
     auto const* const bias_hh = data_or_null<T const>(p.bias_hh);
     // The sums of some units at a time: their rows of the weights share the loads of x and h.
-    constexpr auto together =
-        std::size_t{is_packed<std::remove_cvref_t<decltype(p.weight_hh)>> ? 4 : 2};
+    constexpr auto together = std::size_t{by_columns<decltype(p.weight_hh)> ? 4 : 2};
     auto const units = [&]<std::size_t Units>(std::integral_constant<std::size_t, Units>,
                                               std::size_t r, std::size_t j) {
       T sum[sums * Units] = {};

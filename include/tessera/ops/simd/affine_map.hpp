@@ -3,7 +3,6 @@
 
 #include <tessera/ops/reference/affine_map.hpp>
 #include <tessera/ops/simd/multiply.hpp>
-#include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
@@ -17,11 +16,11 @@ template <class T, std::size_t In, std::size_t Out> struct packed_weight {
 
   alignas(storage_alignment) T values[panels * In * width];
 
-  void pack(T const* weight) {
+  template <class Stored> void pack(weight_matrix<T, Stored> const& weight) {
     auto* to = values;
     for (auto first = std::size_t{0}; first < Out; first += width)
       for (auto k = std::size_t{0}; k < In; ++k)
-        for (auto o = first; o < first + width; ++o) *to++ = o < Out ? weight[o * In + k] : T{0};
+        for (auto o = first; o < first + width; ++o) *to++ = o < Out ? weight.at(o, k) : T{0};
   }
 };
 
@@ -45,18 +44,19 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
   using packed = detail::packed_weight<T, In, Out>;
 
   static constexpr void prepare(auto const& weight, auto& packed) {
-    if constexpr (requires { packed.values; } &&
-                  not is_packed<std::remove_cvref_t<decltype(weight)>>)
-      packed.pack(weight.data());
+    if constexpr (requires { packed.values; } && not by_columns<decltype(weight)>)
+      packed.pack(weights_of<std::remove_reference_t<decltype(packed.values[0])>>(weight));
   }
   static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {
     using T = scalar_of<decltype(x)>;
-    using W = std::remove_cvref_t<decltype(weight)>;
-    if constexpr (is_packed<W>)
-      tiles::multiply<T>({detail::rows_of(x), W::out, W::in, x.data(), W::in, 1, weight.values,
-                          W::stride, y.data(), W::out,
-                          bias == nullptr ? tiles::start::zero : tiles::start::bias, bias});
-    else if constexpr (requires { packed.values; })
+    if constexpr (by_columns<decltype(weight)>) {
+      constexpr auto in = last_of<shape_of<decltype(x)>>;
+      constexpr auto out = last_of<shape_of<decltype(y)>>;
+      auto const b = weights_of<T>(weight).transposed();
+      tiles::multiply<T, stored_of<decltype(weight)>>(
+          {detail::rows_of(x), out, in, x.data(), in, 1, b.data, b.row, y.data(), out,
+           bias == nullptr ? tiles::start::zero : tiles::start::bias, bias, b.scales});
+    } else if constexpr (requires { packed.values; })
       detail::affine_map_packed<T>(detail::rows_of(x), last_of<shape_of<decltype(x)>>,
                                    last_of<shape_of<decltype(y)>>, x.data(), packed.values, bias,
                                    y.data());

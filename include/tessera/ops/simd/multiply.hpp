@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/lanes.hpp>
+#include <tessera/tensor/weights.hpp>
 
 #include <cstddef>
 
@@ -14,20 +15,22 @@ namespace tessera::tiles::inline TESSERA_TARGET {
 /// What an element of C starts from; `c_last` is zero, and C is added to what comes out.
 enum class start { zero, bias, c, c_last };
 
-/// A (rows, depth) by distances, B (depth, columns) and C (rows, columns) with contiguous rows.
-template <class T> struct product {
+/// A (rows, depth) by distances, B (depth, columns), which may be stored narrower, and C (rows,
+/// columns) with contiguous rows.
+template <class T, class Stored = T> struct product {
   std::size_t rows;
   std::size_t columns;
   std::size_t depth;
   T const* a;
   std::size_t a_row;    ///< the distance of two rows of A
   std::size_t a_depth;  ///< the distance of two elements of a row of A
-  T const* b;
+  Stored const* b;
   std::size_t b_depth;  ///< the distance of two rows of B
   T* c;
   std::size_t c_row;  ///< the distance of two rows of C
   start from;
   T const* bias;  ///< one number for each column, where from is start::bias
+  [[no_unique_address]] weight_scales<T, is_scaled<Stored>> scales{};  ///< of B
 };
 
 /// Registers decide the tile: 24 sums of 32 registers, 12 of 16.
@@ -43,8 +46,8 @@ inline constexpr std::size_t rows = 6;
 template <class T> inline constexpr std::size_t panel = 256 / sizeof(T);
 
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
-template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
-[[gnu::noinline]] void one_tile(product<T> const& p, std::size_t row, std::size_t column,
+template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
+[[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
                                 std::size_t last) {
   using V = lane::pack<T>;
   constexpr auto width = V::width;
@@ -53,6 +56,12 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
       return lane::load_first(from, last);
     else
       return lane::load(from);
+  };
+  auto const stored = [&](Stored const* from) TESSERA_INLINE {
+    if constexpr (Partial)
+      return lane::widen_first<T>(from, last);
+    else
+      return lane::widen<T>(from);
   };
   V sum[Rows][Vectors];
   auto* const c = p.c + row * p.c_row + column;
@@ -68,7 +77,14 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
   for (auto k = std::size_t{0}; k < p.depth; ++k, a += p.a_depth, b += p.b_depth) {
     V columns[Vectors];
 #pragma GCC unroll 8
-    for (auto v = std::size_t{0}; v < Vectors; ++v) columns[v] = load(b + v * width);
+    for (auto v = std::size_t{0}; v < Vectors; ++v) {
+      columns[v] = stored(b + v * width);
+      if constexpr (is_scaled<Stored>) {
+        auto const& s = p.scales;
+        columns[v] = columns[v] *
+                     (s.column == 0 ? V(s.first[k * s.row]) : load(s.first + column + v * width));
+      }
+    }
 #pragma GCC unroll 8
     for (auto r = std::size_t{0}; r < Rows; ++r) {
       auto const x = V(a[r * p.a_row]);
@@ -89,27 +105,28 @@ template <class T, std::size_t Rows, std::size_t Vectors, bool Partial>
     }
 }
 
-template <class T, std::size_t Vectors, bool Partial>
-void columns_of(product<T> const& p, std::size_t column, std::size_t last) {
+template <class T, class Stored, std::size_t Vectors, bool Partial>
+void columns_of(product<T, Stored> const& p, std::size_t column, std::size_t last) {
   auto row = std::size_t{0};
   for (; row + rows <= p.rows; row += rows)
-    one_tile<T, rows, Vectors, Partial>(p, row, column, last);
-  if (row + 4 <= p.rows) one_tile<T, 4, Vectors, Partial>(p, row, column, last), row += 4;
-  if (row + 2 <= p.rows) one_tile<T, 2, Vectors, Partial>(p, row, column, last), row += 2;
-  if (row < p.rows) one_tile<T, 1, Vectors, Partial>(p, row, column, last);
+    one_tile<T, Stored, rows, Vectors, Partial>(p, row, column, last);
+  if (row + 4 <= p.rows) one_tile<T, Stored, 4, Vectors, Partial>(p, row, column, last), row += 4;
+  if (row + 2 <= p.rows) one_tile<T, Stored, 2, Vectors, Partial>(p, row, column, last), row += 2;
+  if (row < p.rows) one_tile<T, Stored, 1, Vectors, Partial>(p, row, column, last);
 }
 
 /// C (+)= A·B. Panels of columns go over all rows, so that a panel of B is read once for them.
-template <class T> void multiply(product<T> const& p) {
+template <class T, class Stored = T> void multiply(product<T, Stored> const& p) {
   constexpr auto width = lane::pack<T>::width;
   auto column = std::size_t{0};
   for (; column + vectors * width <= p.columns; column += vectors * width)
-    columns_of<T, vectors, false>(p, column, width);
+    columns_of<T, Stored, vectors, false>(p, column, width);
   if constexpr (vectors > 2)
     if (column + 2 * width <= p.columns)
-      columns_of<T, 2, false>(p, column, width), column += 2 * width;
-  if (column + width <= p.columns) columns_of<T, 1, false>(p, column, width), column += width;
-  if (column < p.columns) columns_of<T, 1, true>(p, column, p.columns - column);
+      columns_of<T, Stored, 2, false>(p, column, width), column += 2 * width;
+  if (column + width <= p.columns)
+    columns_of<T, Stored, 1, false>(p, column, width), column += width;
+  if (column < p.columns) columns_of<T, Stored, 1, true>(p, column, p.columns - column);
 }
 
 /// sum += the rows of d, ascending.

@@ -9,12 +9,13 @@
 namespace tessera {
 
 template <> struct kernel_for<detail::product_fn, simd> {
-  template <class T> static constexpr void run(detail::matrix_product<T> const& p) {
+  template <class T, class Stored>
+  static constexpr void run(detail::matrix_product<T, Stored> const& p) {
     if (std::is_constant_evaluated())
       kernel_for<detail::product_fn, reference>::run(p);
     else if (p.b.column == 1)
-      tiles::multiply<T>({p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
-                          p.b.row, p.c, p.c_row, from(p), nullptr});
+      tiles::multiply<T, Stored>({p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column,
+                                  p.b.data, p.b.row, p.c, p.c_row, from(p), nullptr, p.b.scales});
     else if (p.adds_last)
       kernel_for<detail::product_fn, reference>::run(p);
     else
@@ -31,14 +32,14 @@ template <> struct kernel_for<detail::product_fn, simd> {
  private:
   static constexpr auto side = std::size_t{32};
 
-  template <class T>
-  [[nodiscard]] static auto from(detail::matrix_product<T> const& p) -> tiles::start {
+  [[nodiscard]] static auto from(auto const& p) -> tiles::start {
     if (p.adds_last) return tiles::start::c_last;
     return p.adds ? tiles::start::c : tiles::start::zero;
   }
 
   /// Squares of B, transposed, so that their rows are contiguous.
-  template <class T> static void by_squares(detail::matrix_product<T> const& p) {
+  template <class T, class Stored>
+  static void by_squares(detail::matrix_product<T, Stored> const& p) {
     T square[side * side];
     auto const least = [](std::size_t left) { return left < side ? left : +side; };
     for (auto k = std::size_t{0}; k < p.depth || k == 0; k += side) {
@@ -46,8 +47,7 @@ template <> struct kernel_for<detail::product_fn, simd> {
       for (auto i = std::size_t{0}; i < p.columns; i += side) {
         auto const columns = least(p.columns - i);
         for (auto j = std::size_t{0}; j < columns; ++j)
-          for (auto m = std::size_t{0}; m < depth; ++m)
-            square[m * side + j] = p.b.data[(k + m) * p.b.row + (i + j) * p.b.column];
+          for (auto m = std::size_t{0}; m < depth; ++m) square[m * side + j] = p.b.at(k + m, i + j);
         tiles::multiply<T>({p.rows, columns, depth, p.a.data + k * p.a.column, p.a.row, p.a.column,
                             square, side, p.c + i, p.c_row,
                             p.adds || k > 0 ? tiles::start::c : tiles::start::zero, nullptr});

@@ -3,7 +3,6 @@
 
 #include <tessera/ops/reference/recurrent.hpp>
 #include <tessera/ops/simd/recurrent_stream.hpp>
-#include <tessera/tensor/packed.hpp>
 
 namespace tessera {
 
@@ -23,7 +22,7 @@ struct packed_recurrent_weights {
 
   alignas(storage_alignment) T values[panels * depth * Cell::sums.size() * units];
 
-  void pack(T const* weight_ih, T const* weight_hh, T const* bias_ih, T const* bias_hh) {
+  void pack(auto const& weight_ih, auto const& weight_hh, T const* bias_ih, T const* bias_hh) {
     auto* to = values;
     for (auto first = std::size_t{0}; first < Hidden; first += units) {
       auto const each = [&](auto const& value) {
@@ -36,11 +35,11 @@ struct packed_recurrent_weights {
       });
       for (auto k = std::size_t{0}; k < In; ++k)
         each([&](recurrent_sum const& s, std::size_t o) {
-          return s.of_x ? weight_ih[o * In + k] : T{0};
+          return s.of_x ? weight_ih.at(o, k) : T{0};
         });
       for (auto k = std::size_t{0}; k < Recurrent; ++k)
         each([&](recurrent_sum const& s, std::size_t o) {
-          return s.of_h ? weight_hh[o * Recurrent + k] : T{0};
+          return s.of_h ? weight_hh.at(o, k) : T{0};
         });
     }
   }
@@ -133,10 +132,10 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
   using packed = detail::packed_recurrent_weights<Cell, T, In, Hidden, Recurrent>;
 
   static constexpr void prepare(auto const& p, auto& packed) {
-    if constexpr (requires { packed.values; } && not is_packed<weight_of<decltype(p)>>) {
+    if constexpr (requires { packed.values; } && not by_columns<weight_of<decltype(p)>>) {
       using T = std::remove_reference_t<decltype(packed.values[0])>;
-      packed.pack(p.weight_ih.data(), p.weight_hh.data(), data_or_null<T const>(p.bias_ih),
-                  data_or_null<T const>(p.bias_hh));
+      packed.pack(weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh),
+                  data_or_null<T const>(p.bias_ih), data_or_null<T const>(p.bias_hh));
     }
   }
   static constexpr void run(auto const& p, auto x, auto h, auto before, auto gates, auto beside,
@@ -155,16 +154,17 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
                                     gates.data(),       beside.data(), y.data()};
     auto const* const bias_ih = data_or_null<T const>(p.bias_ih);
     auto const* const bias_hh = data_or_null<T const>(p.bias_hh);
-    if constexpr (is_packed<weight_of<decltype(p)>>)
-      detail::recurrent_step_columns<Cell, T>(m,
-                                              {p.weight_ih.values, p.weight_hh.values,
-                                               weight_of<decltype(p)>::stride, bias_ih, bias_hh},
-                                              in, recurrent, hidden);
+    using Stored = stored_of<weight_of<decltype(p)>>;
+    if constexpr (by_columns<weight_of<decltype(p)>>)
+      detail::recurrent_step_columns<Cell, T, Stored>(
+          m, {weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh), bias_ih, bias_hh}, in,
+          recurrent, hidden);
     else if constexpr (requires { packed.values; })
       detail::recurrent_step_packed<Cell, T>(m, in, recurrent, hidden, packed.values);
     else
-      detail::recurrent_step_rows<Cell, T>(
-          m, {p.weight_ih.data(), p.weight_hh.data(), bias_ih, bias_hh, in, recurrent, hidden});
+      detail::recurrent_step_rows<Cell, T, Stored>(
+          m, {weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh), bias_ih, bias_hh, in,
+              recurrent, hidden});
   }
 
  private:

@@ -36,9 +36,9 @@ TESSERA_INLINE inline void recurrent_finish(recurrent_memory<T> const& m, std::s
 }
 
 /// Weights as they are, by rows.
-template <class T> struct recurrent_rows_memory {
-  T const* weight_ih;
-  T const* weight_hh;
+template <class T, class Stored> struct recurrent_rows_memory {
+  weight_matrix<T, Stored> weight_ih;
+  weight_matrix<T, Stored> weight_hh;
   T const* bias_ih;  ///< or null, both
   T const* bias_hh;
   std::size_t in;
@@ -48,9 +48,9 @@ template <class T> struct recurrent_rows_memory {
 
 /// The sums of `Units` units of one row, to sums[sum·width + unit]: one number each, since their
 /// order leaves no vectors here; but they do not wait for each other.
-template <class Cell, class T, std::size_t Units>
-void recurrent_sums(recurrent_rows_memory<T> const& w, T const* x, T const* h, std::size_t unit,
-                    T* sums) {
+template <class Cell, class T, class Stored, std::size_t Units>
+void recurrent_sums(recurrent_rows_memory<T, Stored> const& w, T const* x, T const* h,
+                    std::size_t unit, T* sums) {
   constexpr auto width = lane::pack<T>::width;
   constexpr auto count = Cell::sums.size();
   T sum[count][Units];
@@ -65,12 +65,12 @@ void recurrent_sums(recurrent_rows_memory<T> const& w, T const* x, T const* h, s
     sum[g][u] =
         w.bias_ih == nullptr ? T{0} : sum_of_biases(Cell::sums[g], w.bias_ih[o], w.bias_hh[o]);
   });
-  auto const add = [&]<class OfH>(OfH, T const* a, T const* weight, std::size_t depth)
+  auto const add = [&]<class OfH>(OfH, T const* a, auto const& weight, std::size_t depth)
                        TESSERA_INLINE {
                          for (auto k = std::size_t{0}; k < depth; ++k)
                            each([&](std::size_t g, std::size_t u, std::size_t o) TESSERA_INLINE {
                              if (takes<Cell, OfH::value>(g))
-                               sum[g][u] = lane::fma(a[k], weight[o * depth + k], sum[g][u]);
+                               sum[g][u] = lane::fma(a[k], weight.at(o, k), sum[g][u]);
                            });
                        };
   add(std::false_type{}, x, w.weight_ih, w.in);
@@ -79,8 +79,8 @@ void recurrent_sums(recurrent_rows_memory<T> const& w, T const* x, T const* h, s
            TESSERA_INLINE { sums[g * width + u] = sum[g][u]; });
 }
 
-template <class Cell, class T>
-void recurrent_step_rows(recurrent_memory<T> const& m, recurrent_rows_memory<T> const& w) {
+template <class Cell, class T, class Stored>
+void recurrent_step_rows(recurrent_memory<T> const& m, recurrent_rows_memory<T, Stored> const& w) {
   using V = lane::pack<T>;
   constexpr auto width = V::width;
   constexpr auto count = Cell::sums.size();
@@ -91,8 +91,9 @@ void recurrent_step_rows(recurrent_memory<T> const& m, recurrent_rows_memory<T> 
       T sums[count * width] = {};
       auto u = std::size_t{0};
       for (; u + 3 <= lanes.count(); u += 3)
-        recurrent_sums<Cell, T, 3>(w, x, h, unit + u, sums + u);
-      for (; u < lanes.count(); ++u) recurrent_sums<Cell, T, 1>(w, x, h, unit + u, sums + u);
+        recurrent_sums<Cell, T, Stored, 3>(w, x, h, unit + u, sums + u);
+      for (; u < lanes.count(); ++u)
+        recurrent_sums<Cell, T, Stored, 1>(w, x, h, unit + u, sums + u);
       V sum[count];
 #pragma GCC unroll 4
       for (auto g = std::size_t{0}; g < count; ++g) sum[g] = lane::load(sums + g * width);
@@ -105,18 +106,17 @@ void recurrent_step_rows(recurrent_memory<T> const& m, recurrent_rows_memory<T> 
 }
 
 /// Weights by columns, as a stream has them.
-template <class T> struct recurrent_columns {
-  T const* weight_ih;
-  T const* weight_hh;
-  std::size_t stride;  ///< of two columns
-  T const* bias_ih;    ///< or null, both
+template <class T, class Stored> struct recurrent_columns {
+  weight_matrix<T, Stored> weight_ih;
+  weight_matrix<T, Stored> weight_hh;
+  T const* bias_ih;  ///< or null, both
   T const* bias_hh;
 };
 
 /// One row, `Vectors` vectors of units: their sums stay in registers.
-template <class Cell, class T, std::size_t Vectors, bool Partial>
+template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void recurrent_stream_tile(recurrent_memory<T> const& m,
-                                             recurrent_columns<T> const& w, std::size_t in,
+                                             recurrent_columns<T, Stored> const& w, std::size_t in,
                                              std::size_t recurrent, std::size_t hidden,
                                              std::size_t row, std::size_t unit, std::size_t count) {
   using V = lane::pack<T>;
@@ -144,44 +144,58 @@ template <class Cell, class T, std::size_t Vectors, bool Partial>
                       ? V(T{0})
                       : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at), load(w.bias_hh + at));
     }
-  auto const add = [&]<class OfH>(OfH, T const* a, T const* column, std::size_t depth)
-                       TESSERA_INLINE {
-                         for (auto k = std::size_t{0}; k < depth; ++k, column += w.stride) {
-                           auto const value = V(a[k]);
+  auto const number = [&](weight_matrix<T, Stored> const& weight, Stored const* column,
+                          std::size_t o) TESSERA_INLINE {
+    auto const value = [&] {
+      if constexpr (Partial)
+        return lane::widen_first<T>(column + o, count);
+      else
+        return lane::widen<T>(column + o);
+    }();
+    if constexpr (is_scaled<Stored>)
+      return value * load(weight.scales.first + o);
+    else
+      return value;
+  };
+  auto const add = [&]<class OfH>(OfH, T const* a, weight_matrix<T, Stored> const& weight,
+                                  std::size_t depth) TESSERA_INLINE {
+    auto const* column = weight.data;
+    for (auto k = std::size_t{0}; k < depth; ++k, column += weight.column) {
+      auto const value = V(a[k]);
 #pragma GCC unroll 4
-                           for (auto g = std::size_t{0}; g < sums; ++g) {
-                             if (not takes<Cell, OfH::value>(g)) continue;
-                             auto const* const rows = column + Cell::sums[g].gate * hidden;
+      for (auto g = std::size_t{0}; g < sums; ++g) {
+        if (not takes<Cell, OfH::value>(g)) continue;
+        auto const o = Cell::sums[g].gate * hidden + unit;
 #pragma GCC unroll 8
-                             for (auto v = std::size_t{0}; v < Vectors; ++v)
-                               sum[v][g] = fma(value, load(rows + v * width), sum[v][g]);
-                           }
-                         }
-                       };
-  add(std::false_type{}, m.x + row * in, w.weight_ih + unit, in);
-  add(std::true_type{}, m.h + row * recurrent, w.weight_hh + unit, recurrent);
+        for (auto v = std::size_t{0}; v < Vectors; ++v)
+          sum[v][g] = fma(value, number(weight, column, o + v * width), sum[v][g]);
+      }
+    }
+  };
+  add(std::false_type{}, m.x + row * in, w.weight_ih, in);
+  add(std::true_type{}, m.h + row * recurrent, w.weight_hh, recurrent);
 #pragma GCC unroll 8
   for (auto v = std::size_t{0}; v < Vectors; ++v)
     recurrent_finish<Cell>(m, hidden, row, unit + v * width, sum[v], load, store);
 }
 
-template <class Cell, class T>
-void recurrent_step_columns(recurrent_memory<T> const& m, recurrent_columns<T> const& w,
+template <class Cell, class T, class Stored>
+void recurrent_step_columns(recurrent_memory<T> const& m, recurrent_columns<T, Stored> const& w,
                             std::size_t in, std::size_t recurrent, std::size_t hidden) {
   constexpr auto width = lane::pack<T>::width;
   for (auto row = std::size_t{0}; row < m.rows; ++row) {
     auto unit = std::size_t{0};
     auto const tiles = [&]<std::size_t Vectors>(std::integral_constant<std::size_t, Vectors>) {
       for (; unit + Vectors * width <= hidden; unit += Vectors * width)
-        recurrent_stream_tile<Cell, T, Vectors, false>(m, w, in, recurrent, hidden, row, unit,
-                                                       width);
+        recurrent_stream_tile<Cell, T, Stored, Vectors, false>(m, w, in, recurrent, hidden, row,
+                                                               unit, width);
     };
     if constexpr (tiles::vectors == 4) tiles(std::integral_constant<std::size_t, 4>{});
     tiles(std::integral_constant<std::size_t, 2>{});
     tiles(std::integral_constant<std::size_t, 1>{});
     if (unit < hidden)
-      recurrent_stream_tile<Cell, T, 1, true>(m, w, in, recurrent, hidden, row, unit,
-                                              hidden - unit);
+      recurrent_stream_tile<Cell, T, Stored, 1, true>(m, w, in, recurrent, hidden, row, unit,
+                                                      hidden - unit);
   }
 }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/scalar.hpp>
+#include <tessera/tensor/concepts.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+/// Weights as kernels ask for them, however they are stored.
+///
+/// The matrix of an affine map is (Out, In) to whoever names it. In memory it lies by rows, as
+/// PyTorch has it, or by columns; its numbers are of the scalar type of the model, of 16 bits, or
+/// of 8 with a scale for each output; and it is owned, or seen in a file. A type of weights names
+///
+///   shape_type, scalar_type, backend_type   (Out, In), what is computed in, and where
+///   stored_type                             of a number in memory; without it, scalar_type
+///   numbers()                               a `weight_matrix`; without it, rows from data() on
+///
+/// and kernels take `weights_of(w)`. What is stored narrower is widened as it is read, and scaled:
+/// the bits of a product are those of the widened weights.
+namespace tessera {
+
+/// True where a number stands for its value times a scale, which an output has.
+template <class Stored> inline constexpr bool is_scaled = std::same_as<Stored, std::int8_t>;
+/// What weights of a model that computes in T can be stored in.
+template <class Stored, class T>
+inline constexpr bool storable_as =
+    std::same_as<Stored, T> || is_storage_scalar<Stored> || is_scaled<Stored>;
+
+/// The scales of a matrix, by distances like its numbers: one of the two is 0.
+template <class T, bool Scaled> struct weight_scales {
+  T const* first;
+  std::size_t row;
+  std::size_t column;
+  [[nodiscard]] TESSERA_DEVICE constexpr auto at(std::size_t r, std::size_t c) const -> T {
+    return first[r * row + c * column];
+  }
+  [[nodiscard]] constexpr auto transposed() const -> weight_scales { return {first, column, row}; }
+};
+template <class T> struct weight_scales<T, false> {
+  [[nodiscard]] constexpr auto transposed() const -> weight_scales { return {}; }
+};
+
+/// The value of a stored number, but for its scale.
+template <class T, class Stored>
+[[nodiscard]] TESSERA_INLINE TESSERA_DEVICE constexpr auto widened(Stored x) -> T {
+  if constexpr (is_storage_scalar<Stored>)
+    return static_cast<T>(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
+}
+
+/// A matrix of numbers T that are stored as Stored, by the distances of its rows and columns.
+template <class T, class Stored = T> struct weight_matrix {
+  Stored const* data;
+  std::size_t row;
+  std::size_t column;
+  [[no_unique_address]] weight_scales<T, is_scaled<Stored>> scales{};
+
+  [[nodiscard]] TESSERA_DEVICE constexpr auto at(std::size_t r, std::size_t c) const -> T {
+    auto const value = widened<T>(data[r * row + c * column]);
+    if constexpr (is_scaled<Stored>)
+      return value * scales.at(r, c);
+    else
+      return value;
+  }
+  [[nodiscard]] constexpr auto transposed() const -> weight_matrix {
+    return {data, column, row, scales.transposed()};
+  }
+};
+
+namespace detail {
+
+template <class W> struct stored_in {
+  using type = scalar_of<W>;
+};
+template <class W>
+  requires requires { typename W::stored_type; }
+struct stored_in<W> {
+  using type = typename W::stored_type;
+};
+
+}  // namespace detail
+
+/// The type of a number of weights in memory.
+template <class W> using stored_of = typename detail::stored_in<std::remove_cvref_t<W>>::type;
+
+/// Weights (Out, In) as a matrix of numbers T: row o has those of output o.
+template <class T, class W> [[nodiscard]] constexpr auto weights_of(W const& w) {
+  if constexpr (requires { w.numbers(); })
+    return w.numbers();
+  else
+    return weight_matrix<T, scalar_of<W>>{w.data(), last_of<shape_of<W>>, 1};
+}
+
+/// True where the numbers of a column follow one another, with a distance that the type knows.
+template <class W>
+inline constexpr bool by_columns = requires { std::remove_cvref_t<W>::column_distance; };
+
+}  // namespace tessera
