@@ -50,3 +50,38 @@ TEST_CASE("pack: arithmetic is that of numbers, lane by lane, special values inc
   check_arithmetic<float>();
   check_arithmetic<double>();
 }
+
+namespace {
+/// A vector of narrow numbers has the values of one number at a time, whole and in part.
+template <class T, class U> void check_widened(std::vector<U> const& numbers) {
+  constexpr auto width = lane::pack<T>::width;
+  auto const same = [](T x, T y) { return std::isnan(y) ? std::isnan(x) : x == y; };
+  auto wrong = 0;
+  for (auto i = std::size_t{0}; i + width <= numbers.size(); i += width)
+    for (auto n = std::size_t{1}; n <= width; ++n) {
+      T got[width];
+      lane::store(got,
+                  n == width ? lane::widen<T>(&numbers[i]) : lane::widen_first<T>(&numbers[i], n));
+      for (auto k = std::size_t{0}; k < width; ++k)
+        if (not same(got[k], k < n ? widened<T>(numbers[i + k]) : T{0})) ++wrong;
+    }
+  CHECK(wrong == 0);
+}
+template <class U> auto all_numbers() {
+  auto result = std::vector<U>(0x10000);
+  for (auto i = std::size_t{0}; i < result.size(); ++i)
+    result[i].bits = static_cast<std::uint16_t>(i);
+  return result;
+}
+}  // namespace
+
+TEST_CASE("pack: every number of 16 and 8 bits is widened as one at a time") {
+  auto bytes = std::vector<std::int8_t>{};
+  for (auto i = -128; i < 128; ++i) bytes.push_back(static_cast<std::int8_t>(i));
+  check_widened<float>(all_numbers<bf16>());
+  check_widened<float>(all_numbers<f16>());
+  check_widened<float>(bytes);
+  check_widened<double>(all_numbers<bf16>());
+  check_widened<double>(all_numbers<f16>());
+  check_widened<double>(bytes);
+}

@@ -320,6 +320,9 @@ template <number T, class U> [[nodiscard]] TESSERA_INLINE inline auto widen(U co
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, bf16>)
     return detail::batch<T>(_mm512_castsi512_ps(_mm512_slli_epi32(
         _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))), 16)));
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<U, f16>)
+    return detail::batch<T>(
+        _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))));
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, std::int8_t>)
     return detail::batch<T>(_mm512_cvtepi32_ps(
         _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p)))));
@@ -327,6 +330,10 @@ template <number T, class U> [[nodiscard]] TESSERA_INLINE inline auto widen(U co
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, bf16>)
     return detail::batch<T>(_mm256_castsi256_ps(_mm256_slli_epi32(
         _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p))), 16)));
+#if defined(__F16C__)
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<U, f16>)
+    return detail::batch<T>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p))));
+#endif
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, std::int8_t>)
     return detail::batch<T>(_mm256_cvtepi32_ps(
         _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(p)))));
