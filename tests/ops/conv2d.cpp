@@ -33,6 +33,9 @@ namespace {
 template <class T> struct convolution {
   detail::conv2d_geometry g;
   std::vector<T> x, dy, weight, bias;
+  [[nodiscard]] auto weights() const {
+    return weight_matrix<T>{weight.data(), g.group_in() * g.kernel.area(), 1};
+  }
 };
 template <class T> struct results {
   std::vector<T> y, dx, dweight, dbias;
@@ -63,16 +66,20 @@ template <class T> auto random_convolution(torch_generator& r, bool has_bias) ->
   return {g, numbers(g.batch * g.image.area() * g.in), numbers(g.batch * g.output.area() * g.out),
           numbers(g.out * g.group_in() * g.kernel.area()), numbers(has_bias ? g.out : 0)};
 }
-template <class Backend, class T> auto run(convolution<T> const& c, T* packed) -> results<T> {
+template <class Backend, class T>
+auto run(convolution<T> const& c, T* packed, auto const& weights) -> results<T> {
   using kernel_type = kernel_for<detail::conv2d_fn, Backend>;
   auto result = results<T>{c.dy, c.x, c.weight, c.bias};
   auto const has_bias = not c.bias.empty();
-  kernel_type::forward(c.g, c.x.data(), c.weight.data(), has_bias ? c.bias.data() : nullptr,
+  kernel_type::forward(c.g, c.x.data(), weights, has_bias ? c.bias.data() : nullptr,
                        result.y.data(), packed);
-  kernel_type::input(c.g, c.weight.data(), c.dy.data(), result.dx.data(), packed);
+  kernel_type::input(c.g, weights, c.dy.data(), result.dx.data(), packed);
   kernel_type::parameters(c.g, c.x.data(), c.dy.data(), result.dweight.data(),
                           has_bias ? result.dbias.data() : nullptr, packed);
   return result;
+}
+template <class Backend, class T> auto run(convolution<T> const& c, T* packed) -> results<T> {
+  return run<Backend>(c, packed, c.weights());
 }
 
 }  // namespace
@@ -85,6 +92,29 @@ TEMPLATE_TEST_CASE("conv2d: the bits of the reference, for random geometries", "
   for (auto round = 0; round < 60; ++round) {
     auto const c = random_convolution<T>(r, round % 3 != 0);
     CHECK(run<simd>(c, packed->data()) == run<reference>(c, static_cast<T*>(nullptr)));
+  }
+}
+TEST_CASE("conv2d: weights of eight bits have the bits of what they stand for") {
+  auto const packed =
+      std::make_unique<kernel_for<detail::conv2d_fn, simd>::packed<float, 40 * 40 * 16>>();
+  auto* const none = static_cast<float*>(nullptr);
+  auto r = torch_generator(3);
+  for (auto round = 0; round < 30; ++round) {
+    auto const c = random_convolution<float>(r, round % 3 != 0);
+    auto const seen = c.g.group_in() * c.g.kernel.area();
+    auto const eight = test::eight_bits<float>(c.g.out, seen, r);
+    auto const widened = eight.widened();
+    auto const want = run<reference>(c, none, weight_matrix<float>{widened.data(), seen, 1});
+    CHECK(run<reference>(c, none, eight.by_columns()) == want);
+    CHECK(run<simd>(c, packed->data(), eight.by_rows()) == want);
+    CHECK(run<simd>(c, packed->data(), eight.by_columns()) == want);
+    auto const on_cuda = run<cuda>(c, none, eight.by_columns());
+    auto worst = 0.0F;
+    for (auto i = std::size_t{0}; i < want.y.size(); ++i)
+      worst = std::max(worst, std::abs(on_cuda.y[i] - want.y[i]) / (1 + std::abs(want.y[i])));
+    for (auto i = std::size_t{0}; i < want.dx.size(); ++i)
+      worst = std::max(worst, std::abs(on_cuda.dx[i] - want.dx[i]) / (1 + std::abs(want.dx[i])));
+    CHECK(worst < 1e-5F);
   }
 }
 TEST_CASE("conv2d: on cuda up to rounding, for random geometries") {

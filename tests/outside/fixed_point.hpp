@@ -49,7 +49,8 @@ template <>
 struct tessera::kernel_for<tessera::operation::conv2d, fixed_point>
     : tessera::kernel_for<tessera::operation::conv2d, tessera::reference> {
   static void forward(tessera::operation::conv2d_geometry const& g, float const* x,
-                      float const* weight, float const* bias, float* y, float*) {
+                      tessera::weight_matrix<float> const& weight, float const* bias, float* y,
+                      float*) {
     for (auto p = std::size_t{0}; p < g.batch * g.output.area(); ++p) {
       auto const image = p / g.output.area();
       auto const row = p % g.output.area() / g.output.width;
@@ -68,7 +69,7 @@ struct tessera::kernel_for<tessera::operation::conv2d, fixed_point>
                   g.in +
               o / g.group_out() * g.group_in();
           for (auto c = std::size_t{0}; c < g.group_in(); ++c)
-            sum += fixed_point::product(from[c], weight[g.weight_at(o, c, tap)]);
+            sum += fixed_point::product(from[c], weight.at(o, c * g.kernel.area() + tap));
         }
         y[p * g.out + o] = fixed_point::to_float(sum) + (bias == nullptr ? 0 : bias[o]);
       }

@@ -34,6 +34,36 @@ template <class P> void fill_parameters(P& p, unsigned seed, double scale = 1) {
       },
       p);
 }
+/// Weights (Out, seen) in eight bits with scales, by rows and by columns.
+template <class T> struct eight_bits {
+  std::size_t out;
+  std::size_t seen;
+  std::vector<std::int8_t> rows = std::vector<std::int8_t>(out * seen);
+  std::vector<std::int8_t> columns = rows;
+  std::vector<T> scales = std::vector<T>(out);
+
+  eight_bits(std::size_t outputs, std::size_t inputs, torch_generator& r)
+      : out{outputs}, seen{inputs} {
+    for (auto o = std::size_t{0}; o < out; ++o) {
+      scales[o] = static_cast<T>(r.rand<double>());
+      for (auto k = std::size_t{0}; k < seen; ++k)
+        rows[o * seen + k] = columns[k * out + o] =
+            static_cast<std::int8_t>(static_cast<int>(r.randint(255)) - 127);
+    }
+  }
+  [[nodiscard]] auto by_rows() const {
+    return weight_matrix<T, std::int8_t>{rows.data(), seen, 1, {scales.data(), 1, 0}};
+  }
+  [[nodiscard]] auto by_columns() const {
+    return weight_matrix<T, std::int8_t>{columns.data(), 1, out, {scales.data(), 1, 0}};
+  }
+  [[nodiscard]] auto widened() const -> std::vector<T> {
+    auto result = std::vector<T>{};
+    for (auto i = std::size_t{0}; i < rows.size(); ++i)
+      result.push_back(by_rows().at(i / seen, i % seen));
+    return result;
+  }
+};
 /// Every byte of an object as 0xFF: NaN wherever nobody writes before reading.
 template <class U> void poison(U& object) {
   std::memset(static_cast<void*>(&object), 0xFF, sizeof object);

@@ -65,6 +65,7 @@ TEST_CASE("packed: streams and sequences have the same bits, whatever the size")
 TEST_CASE("packed: every layer with weights takes them in fewer bits") {
   streams_alike_in_fewer_bits<sequential<lstm<5, 24>, linear<24, 3>>>();
   streams_alike_in_fewer_bits<gru<5, 9>>();
+  streams_alike_in_fewer_bits<conv1d<5, 20, 3, conv1d_options{.causal = true}>>();
   streams_alike_in_fewer_bits<sequential<
       self_attention<5, self_attention_options{.heads = 1, .causal = true, .context = 8}>,
       linear<5, 3>>>();
@@ -84,6 +85,20 @@ TEST_CASE("packed: every layer with weights takes them in fewer bits") {
   run(std::type_identity<packed<float>>{});
   run(std::type_identity<packed<float, default_backend, bf16>>{});
   run(std::type_identity<compact<float, std::int8_t>>{});
+
+  using image = tensor<float, shape<2, 6, 5, 4>>;
+  using over_images = sequential<conv2d<4, 6, 3, conv2d_options{.padding = 1}>, group_norm<2, 6>,
+                                 conv2d<6, 3, size2(2, 1)>>;
+  auto p = parameters_of<over_images, owned<float>>{};
+  auto q = parameters_of<over_images, packed<float, default_backend, std::int8_t>>{};
+  test::fill_parameters(p, 1, 0.5);
+  pack_parameters(p, q);
+  pack_parameters(q, p);
+  auto x = image{};
+  test::fill(x, 5);
+  auto const a = std::make_unique<inference<over_images, image>>();
+  auto const b = std::make_unique<inference<over_images, image>>();
+  CHECK(test::same_bits((*a)(p, x), (*b)(q, x)));
 }
 TEST_CASE("packed: eight bits have the scale of the largest weight of an output") {
   auto w = tensor<float, shape<4, 3>>{

@@ -41,7 +41,7 @@ struct conv1d {
   static constexpr bool remembers = Options.causal && reach > 0;
 
   template <class Storage> struct parameters {
-    tensor_in<Storage, shape<Out, In / Options.groups, Kernel>> weight;
+    matrix_in<Storage, shape<Out, In / Options.groups, Kernel>> weight;
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<Out>, 0> bias;
     TESSERA_PARAMETERS(weight, bias)
   };
@@ -115,7 +115,8 @@ struct conv1d {
       else
         return nullptr;
     }();
-    if (dx.has_memory()) run::input(g, p.weight.data(), dy.data(), dx.data(), m.work.packed);
+    if (dx.has_memory())
+      run::input(g, weights_of<T>(p.weight), dy.data(), dx.data(), m.work.packed);
     run::parameters(g, x.data(), past, dy.data(), gradient.weight.data(),
                     data_or_null<T>(gradient.bias), m.work.packed);
   }
@@ -160,7 +161,7 @@ struct conv1d {
       else
         return nullptr;
     }();
-    run::forward(g, x.data(), static_cast<T const*>(past), p.weight.data(),
+    run::forward(g, x.data(), static_cast<T const*>(past), weights_of<T>(p.weight),
                  data_or_null<T const>(p.bias), y.data(), m.work.packed);
     if constexpr (remembers && m.has_state) run::remember(g, x.data(), past);
   }

@@ -31,7 +31,7 @@ struct conv2d {
                 "conv2d: groups must divide the inputs and the outputs");
 
   template <class Storage> struct parameters {
-    tensor_in<Storage, shape<Out, In / Options.groups, Kernel.height, Kernel.width>> weight;
+    matrix_in<Storage, shape<Out, In / Options.groups, Kernel.height, Kernel.width>> weight;
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<Out>, 0> bias;
     TESSERA_PARAMETERS(weight, bias)
   };
@@ -82,7 +82,7 @@ struct conv2d {
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
     kernel_for<detail::conv2d_fn, backend_of<decltype(x)>>::forward(
-        geometry(x, y), x.data(), p.weight.data(), data_or_null<T const>(p.bias), y.data(),
+        geometry(x, y), x.data(), weights_of<T>(p.weight), data_or_null<T const>(p.bias), y.data(),
         m.work.packed.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
@@ -90,7 +90,8 @@ struct conv2d {
     using T = scalar_of<decltype(x)>;
     using run = kernel_for<detail::conv2d_fn, backend_of<decltype(x)>>;
     auto const g = geometry(dx.view, dy);
-    if (dx.has_memory()) run::input(g, p.weight.data(), dy.data(), dx.data(), m.work.packed.data());
+    if (dx.has_memory())
+      run::input(g, weights_of<T>(p.weight), dy.data(), dx.data(), m.work.packed.data());
     run::parameters(g, x.data(), dy.data(), gradient.weight.data(), data_or_null<T>(gradient.bias),
                     m.work.packed.data());
   }

@@ -215,8 +215,9 @@ struct conv1d_geometry {
 
 /// kernel_for<conv1d_fn, Backend> has packed<T, Weights>, memory for as many weights; and
 /// forward(geometry, x, past, weight, bias, y, packed), input(geometry, weight, dy, dx, packed) and
-/// parameters(geometry, x, past, dy, dweight, dbias, packed), all by pointers, or null; and
-/// remember(geometry, x, past), which makes `past` the last inputs of x and of those before it.
+/// parameters(geometry, x, past, dy, dweight, dbias, packed), by pointers, or null, but for weight,
+/// a weight_matrix (Out, In / groups · taps); and remember(geometry, x, past), which makes `past`
+/// the last inputs of x and of those before it.
 struct conv1d_fn;
 
 /// A convolution over images (batch, height, width, channels): output pixel (i, j) sees by tap
@@ -244,8 +245,8 @@ struct conv2d_geometry {
 
 /// kernel_for<conv2d_fn, Backend> has packed<T, Weights>, memory for as many weights, whose
 /// data() is `memory` here; and forward(geometry, x, weight, bias, y, memory), input(geometry,
-/// weight, dy, dx, memory) and parameters(geometry, x, dy, dweight, dbias, memory), all by
-/// pointers; bias, dweight and dbias may be null.
+/// weight, dy, dx, memory) and parameters(geometry, x, dy, dweight, dbias, memory), by pointers but
+/// for weight, a weight_matrix (Out, In / groups · taps); bias, dweight and dbias may be null.
 struct conv2d_fn;
 
 /// Images (batch, height, width, channels) whose pixels become squares of factor·factor.
@@ -423,7 +424,8 @@ struct dropout_draw {
 struct dropout_fn;
 
 /// kernel_for<embedding_fn, Backend> has forward(count, x, rows, width, weight, y) and
-/// parameters(count, x, rows, width, dy, dweight), by pointers; x may hold whole numbers.
+/// parameters(count, x, rows, width, dy, dweight), by pointers but for weight, a weight_matrix; x
+/// may hold whole numbers.
 struct embedding_fn;
 
 /// kernel_for<sinusoidal_fn, Backend> has forward(count, x, half, frequency, y) and backward(count,

@@ -175,7 +175,7 @@ constexpr void pack_parameters(auto const& from, auto& to) {
           target.pack(weights_of<scalar_of<decltype(target)>>(source));
         } else if constexpr (requires { source.numbers(); }) {
           auto const numbers = source.numbers();
-          constexpr auto in = last_of<shape_of<decltype(source)>>;
+          constexpr auto in = std::remove_cvref_t<decltype(source)>::in;
           for (auto i = std::size_t{0}; i < target.size(); ++i)
             target.data()[i] = numbers.at(i / in, i % in);
         } else {

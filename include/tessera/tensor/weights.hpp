@@ -10,7 +10,8 @@
 
 /// Weights as kernels ask for them, however they are stored.
 ///
-/// The matrix of an affine map is (Out, In) to whoever names it. In memory it lies by rows, as
+/// The matrix of an affine map is (Out, In) to whoever names it; of a convolution, In is what an
+/// output sees: channels, then taps. In memory it lies by rows, as
 /// PyTorch has it, or by columns; its numbers are of the scalar type of the model, of 16 bits, or
 /// of 8 with a scale for each output; and it is owned, or seen in a file. A type of weights names
 ///
@@ -38,9 +39,16 @@ template <class T, bool Scaled> struct weight_scales {
     return first[r * row + c * column];
   }
   [[nodiscard]] constexpr auto transposed() const -> weight_scales { return {first, column, row}; }
+  [[nodiscard]] constexpr auto part(std::size_t r, std::size_t c, std::size_t step) const
+      -> weight_scales {
+    return {first + r * row + c * column, row * step, column};
+  }
 };
 template <class T> struct weight_scales<T, false> {
   [[nodiscard]] constexpr auto transposed() const -> weight_scales { return {}; }
+  [[nodiscard]] constexpr auto part(std::size_t, std::size_t, std::size_t) const -> weight_scales {
+    return {};
+  }
 };
 
 /// The value of a stored number, but for its scale.
@@ -69,6 +77,11 @@ template <class T, class Stored = T> struct weight_matrix {
   [[nodiscard]] constexpr auto transposed() const -> weight_matrix {
     return {data, column, row, scales.transposed()};
   }
+  /// Every `step`th row from r on, and the columns from c on.
+  [[nodiscard]] constexpr auto part(std::size_t r, std::size_t c, std::size_t step = 1) const
+      -> weight_matrix {
+    return {data + r * row + c * column, row * step, column, scales.part(r, c, step)};
+  }
 };
 
 namespace detail {
@@ -92,7 +105,8 @@ template <class T, class W> [[nodiscard]] constexpr auto weights_of(W const& w) 
   if constexpr (requires { w.numbers(); })
     return w.numbers();
   else
-    return weight_matrix<T, scalar_of<W>>{w.data(), last_of<shape_of<W>>, 1};
+    return weight_matrix<T, scalar_of<W>>{
+        w.data(), shape_of<W>::capacity / static_cast<std::size_t>(shape_of<W>::extents[0]), 1};
 }
 
 /// True where the numbers of a column follow one another, with a distance that the type knows.

@@ -11,11 +11,11 @@ namespace tessera {
 
 namespace detail {
 
-template <class T> struct conv1d_output {
+template <class T, class Stored> struct conv1d_output {
   conv1d_geometry g;
   T const* x;
   T const* past;
-  T const* weight;
+  weight_matrix<T, Stored> weight;
   T const* bias;
   T* y;
 
@@ -29,14 +29,14 @@ template <class T> struct conv1d_output {
       if (row == nullptr) continue;
       auto const* const from = row + r * g.in + o / g.group_out() * g.group_in();
       for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-        sum = lane::fma(from[i], weight[(o * g.group_in() + i) * g.kernel + k], sum);
+        sum = lane::fma(from[i], weight.at(o, i * g.kernel + k), sum);
     }
     y[at] = sum;
   }
 };
-template <class T> struct conv1d_input {
+template <class T, class Stored> struct conv1d_input {
   conv1d_geometry g;
-  T const* weight;
+  weight_matrix<T, Stored> weight;
   T const* dy;
   T* dx;
 
@@ -53,7 +53,7 @@ template <class T> struct conv1d_input {
       if (t >= g.out_time) continue;
       for (auto o = group * g.group_out(); o < (group + 1) * g.group_out(); ++o)
         sum = lane::fma(dy[(t * g.rows + r) * g.out + o],
-                        weight[(o * g.group_in() + c % g.group_in()) * g.kernel + k], sum);
+                        weight.at(o, c % g.group_in() * g.kernel + k), sum);
     }
     dx[at] = sum;
   }
@@ -96,15 +96,16 @@ template <> struct kernel_for<detail::conv1d_fn, cuda> {
   using geometry = detail::conv1d_geometry;
   template <class T, std::size_t Weights> using packed = nothing;
 
-  template <class T>
-  static void forward(geometry const& g, T const* x, T const* past, T const* weight, T const* bias,
-                      T* y, auto&) {
+  template <class T, class Stored>
+  static void forward(geometry const& g, T const* x, T const* past,
+                      weight_matrix<T, Stored> const& weight, T const* bias, T* y, auto&) {
     device::for_each(g.out_time * g.rows * g.out,
-                     detail::conv1d_output<T>{g, x, past, weight, bias, y});
+                     detail::conv1d_output<T, Stored>{g, x, past, weight, bias, y});
   }
-  template <class T>
-  static void input(geometry const& g, T const* weight, T const* dy, T* dx, auto&) {
-    device::for_each(g.time * g.rows * g.in, detail::conv1d_input<T>{g, weight, dy, dx});
+  template <class T, class Stored>
+  static void input(geometry const& g, weight_matrix<T, Stored> const& weight, T const* dy, T* dx,
+                    auto&) {
+    device::for_each(g.time * g.rows * g.in, detail::conv1d_input<T, Stored>{g, weight, dy, dx});
   }
   template <class T>
   static void parameters(geometry const& g, T const* x, T const* past, T const* dy, T* dweight,

@@ -70,19 +70,19 @@ template <class T> struct conv2d_seen {
 };
 /// Depth (tap, channel of `inner`): the weights of one channel. Of an output channel all that it
 /// reads, of an input channel all that reads it.
-template <class T> struct conv2d_weights {
-  T const* weight;
-  std::size_t across;  ///< between two channels of the lines
-  std::size_t along;   ///< between two channels of the depth
-  std::size_t inner;
-  using cursor = T const*;
+template <class T, class Stored> struct conv2d_weights {
+  weight_matrix<T, Stored> weight;
+  std::size_t taps;
+  std::size_t inner;  ///< channels of the depth
+  bool of_inputs;     ///< the lines are input channels, and outputs lie along the depth
+  using cursor = std::size_t;
 
   [[nodiscard]] TESSERA_DEVICE static constexpr auto is_along_depth() -> bool { return true; }
-  [[nodiscard]] TESSERA_DEVICE auto at(std::size_t channel) const -> cursor {
-    return weight + channel * across;
-  }
+  [[nodiscard]] TESSERA_DEVICE auto at(std::size_t channel) const -> cursor { return channel; }
   [[nodiscard]] TESSERA_DEVICE auto value(cursor line, std::size_t k) const -> T {
-    return line[k % inner * along + k / inner];
+    auto const o = of_inputs ? k % inner : line;
+    auto const i = of_inputs ? line : k % inner;
+    return weight.at(o, i * taps + k / inner);
   }
 };
 /// Depth (tap, output channel): the slopes of the outputs that see an input pixel by each tap.
@@ -130,10 +130,10 @@ template <class T> struct conv2d_seen_by_tap {
 
 // With groups, a thread for each number.
 
-template <class T> struct conv2d_output {
+template <class T, class Stored> struct conv2d_output {
   conv2d_geometry g;
   T const* x;
-  T const* weight;
+  weight_matrix<T, Stored> weight;
   T const* bias;
   T* y;
 
@@ -146,14 +146,14 @@ template <class T> struct conv2d_output {
     for_each_tap(g, pixel / g.output.area(), row, column, o / g.group_out(),
                  [&](std::size_t first, std::size_t tap) {
                    for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-                     sum = lane::fma(x[first + i], weight[g.weight_at(o, i, tap)], sum);
+                     sum = lane::fma(x[first + i], weight.at(o, i * g.kernel.area() + tap), sum);
                  });
     y[at] = sum;
   }
 };
-template <class T> struct conv2d_input {
+template <class T, class Stored> struct conv2d_input {
   conv2d_geometry g;
-  T const* weight;
+  weight_matrix<T, Stored> weight;
   T const* dy;
   T* dx;
 
@@ -173,8 +173,8 @@ template <class T> struct conv2d_input {
         if (j == g.output.width) continue;
         auto const* const d = dy + ((image * g.output.height + i) * g.output.width + j) * g.out;
         for (auto o = group * g.group_out(); o < (group + 1) * g.group_out(); ++o)
-          sum = lane::fma(d[o], weight[g.weight_at(o, c % g.group_in(), k * g.kernel.width + m)],
-                          sum);
+          sum = lane::fma(
+              d[o], weight.at(o, c % g.group_in() * g.kernel.area() + k * g.kernel.width + m), sum);
       }
     }
     dx[at] = sum;
@@ -217,24 +217,28 @@ template <> struct kernel_for<detail::conv2d_fn, cuda> {
     [[nodiscard]] static constexpr auto data() -> T* { return nullptr; }
   };
 
-  template <class T>
-  static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y, T*) {
+  template <class T, class Stored>
+  static void forward(geometry const& g, T const* x, weight_matrix<T, Stored> const& weight,
+                      T const* bias, T* y, T*) {
     auto const pixels = g.batch * g.output.area();
     if (g.groups > 1)
-      return device::for_each(pixels * g.out, detail::conv2d_output<T>{g, x, weight, bias, y});
+      return device::for_each(pixels * g.out,
+                              detail::conv2d_output<T, Stored>{g, x, weight, bias, y});
     auto const taps = g.kernel.area();
     device::multiply_lines(pixels, g.out, taps * g.in, detail::conv2d_seen<T>{g, x},
-                           detail::conv2d_weights<T>{weight, g.in * taps, taps, g.in},
+                           detail::conv2d_weights<T, Stored>{weight, taps, g.in, false},
                            device::outputs<T>{y, g.out},
                            bias == nullptr ? device::start::zero : device::start::bias, bias);
   }
-  template <class T> static void input(geometry const& g, T const* weight, T const* dy, T* dx, T*) {
+  template <class T, class Stored>
+  static void input(geometry const& g, weight_matrix<T, Stored> const& weight, T const* dy, T* dx,
+                    T*) {
     auto const pixels = g.batch * g.image.area();
     if (g.groups > 1)
-      return device::for_each(pixels * g.in, detail::conv2d_input<T>{g, weight, dy, dx});
+      return device::for_each(pixels * g.in, detail::conv2d_input<T, Stored>{g, weight, dy, dx});
     auto const taps = g.kernel.area();
     device::multiply_lines(pixels, g.in, taps * g.out, detail::conv2d_seers<T>{g, dy},
-                           detail::conv2d_weights<T>{weight, taps, g.in * taps, g.out},
+                           detail::conv2d_weights<T, Stored>{weight, taps, g.out, true},
                            device::outputs<T>{dx, g.in}, device::start::zero,
                            static_cast<T const*>(nullptr));
   }

@@ -12,19 +12,21 @@ namespace tessera {
 template <> struct kernel_for<detail::conv1d_fn, reference> {
   template <class T, std::size_t Weights> using packed = nothing;
 
-  template <class T>
+  template <class T, class Stored>
   static constexpr void forward(detail::conv1d_geometry const& g, T const* x, T const* past,
-                                T const* weight, T const* bias, T* y, auto&) {
+                                weight_matrix<T, Stored> const& weight, T const* bias, T* y,
+                                auto&) {
     for_each_output(g, [&](std::size_t t, std::size_t r, std::size_t o) {
       auto sum = bias == nullptr ? T{0} : bias[o];
-      for_each_weight(g, x, past, t, r, o,
-                      [&](T const& seen, std::size_t w) { sum = lane::fma(seen, weight[w], sum); });
+      for_each_weight(g, x, past, t, r, o, [&](T const& seen, std::size_t w) {
+        sum = lane::fma(seen, weight.at(o, w), sum);
+      });
       y[(t * g.rows + r) * g.out + o] = sum;
     });
   }
-  template <class T>
-  static constexpr void input(detail::conv1d_geometry const& g, T const* weight, T const* dy, T* dx,
-                              auto&) {
+  template <class T, class Stored>
+  static constexpr void input(detail::conv1d_geometry const& g,
+                              weight_matrix<T, Stored> const& weight, T const* dy, T* dx, auto&) {
     for (auto i = std::size_t{0}; i < g.time * g.rows * g.in; ++i) dx[i] = T{0};
     for (auto k = std::size_t{0}; k < g.kernel; ++k)
       for_each_output(g, [&](std::size_t t, std::size_t r, std::size_t o) {
@@ -34,8 +36,8 @@ template <> struct kernel_for<detail::conv1d_fn, reference> {
         auto const group = o / g.group_out();
         auto* const to = dx + (seen - dx) + r * g.in + group * g.group_in();
         for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-          to[i] = lane::fma(dy[(t * g.rows + r) * g.out + o],
-                            weight[(o * g.group_in() + i) * g.kernel + k], to[i]);
+          to[i] =
+              lane::fma(dy[(t * g.rows + r) * g.out + o], weight.at(o, i * g.kernel + k), to[i]);
       });
   }
   template <class T>
@@ -46,7 +48,8 @@ template <> struct kernel_for<detail::conv1d_fn, reference> {
       if (dbias != nullptr) dbias[o] += d;
       if (dweight == nullptr) return;
       for_each_weight(g, x, past, t, r, o, [&](T const& seen, std::size_t w) {
-        dweight[w] = lane::fma(d, seen, dweight[w]);
+        auto& slope = dweight[o * g.group_in() * g.kernel + w];
+        slope = lane::fma(d, seen, slope);
       });
     });
   }
@@ -72,7 +75,7 @@ template <> struct kernel_for<detail::conv1d_fn, reference> {
       for (auto r = std::size_t{0}; r < g.rows; ++r)
         for (auto o = std::size_t{0}; o < g.out; ++o) f(t, r, o);
   }
-  /// Calls f(number of x, place in weight) for all that output (t, r, o) sees.
+  /// Calls f(number of x, place in the weights of o) for all that output (t, r, o) sees.
   template <class T>
   static constexpr void for_each_weight(detail::conv1d_geometry const& g, T const* x, T const* past,
                                         std::size_t t, std::size_t r, std::size_t o,
@@ -82,8 +85,7 @@ template <> struct kernel_for<detail::conv1d_fn, reference> {
       auto const* const row = g.seen(x, past, t, k);
       if (row == nullptr) continue;
       auto const* const from = row + r * g.in + group * g.group_in();
-      for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-        f(from[i], (o * g.group_in() + i) * g.kernel + k);
+      for (auto i = std::size_t{0}; i < g.group_in(); ++i) f(from[i], i * g.kernel + k);
     }
   }
 };

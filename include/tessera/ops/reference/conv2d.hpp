@@ -44,23 +44,24 @@ template <> struct kernel_for<detail::conv2d_fn, reference> {
     [[nodiscard]] static constexpr auto data() -> T* { return nullptr; }
   };
 
-  template <class T>
-  static constexpr void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y,
-                                T*) {
+  template <class T, class Stored>
+  static constexpr void forward(geometry const& g, T const* x,
+                                weight_matrix<T, Stored> const& weight, T const* bias, T* y, T*) {
     for (auto i = std::size_t{0}; i < g.batch * g.output.area(); ++i)
       for (auto o = std::size_t{0}; o < g.out; ++o)
         y[i * g.out + o] = bias == nullptr ? T{0} : bias[o];
     for_each_pair(g, [&](std::size_t in, std::size_t out, std::size_t o, std::size_t tap) {
       for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-        y[out] = lane::fma(x[in + i], weight[g.weight_at(o, i, tap)], y[out]);
+        y[out] = lane::fma(x[in + i], weight.at(o, i * g.kernel.area() + tap), y[out]);
     });
   }
-  template <class T>
-  static constexpr void input(geometry const& g, T const* weight, T const* dy, T* dx, T*) {
+  template <class T, class Stored>
+  static constexpr void input(geometry const& g, weight_matrix<T, Stored> const& weight,
+                              T const* dy, T* dx, T*) {
     for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
     for_each_pair(g, [&](std::size_t in, std::size_t out, std::size_t o, std::size_t tap) {
       for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-        dx[in + i] = lane::fma(dy[out], weight[g.weight_at(o, i, tap)], dx[in + i]);
+        dx[in + i] = lane::fma(dy[out], weight.at(o, i * g.kernel.area() + tap), dx[in + i]);
     });
   }
   template <class T>

@@ -10,41 +10,51 @@ namespace tessera {
 template <> struct kernel_for<detail::conv1d_fn, simd> {
   using geometry = detail::conv1d_geometry;
 
-  /// The weights of one tap and group, (group_in, group_out) forward, turned backward.
+  /// The weights of one tap and group, (group_in, group_out) forward, turned backward; not used
+  /// forward where they lie by columns.
   template <class T, std::size_t Weights> struct packed {
     alignas(storage_alignment) T values[Weights];
   };
 
-  template <class T>
-  static void forward(geometry const& g, T const* x, T const* past, T const* weight, T const* bias,
-                      T* y, auto& memory) {
+  template <class T, class Stored>
+  static void forward(geometry const& g, T const* x, T const* past,
+                      weight_matrix<T, Stored> const& weight, T const* bias, T* y, auto& memory) {
     for (auto row = std::size_t{0}; row < g.out_time * g.rows; ++row)
       for (auto o = std::size_t{0}; o < g.out; ++o)
         y[row * g.out + o] = bias == nullptr ? T{0} : bias[o];
     for (auto k = std::size_t{0}; k < g.kernel; ++k) {
       for (auto group = std::size_t{0}; group < g.groups; ++group) {
+        auto const first = group * g.group_out();
+        auto const product_with = [&]<class U>(weight_matrix<T, U> const& b) {
+          for_each_run(g, x, past, k, [&](T const* from, std::size_t t, std::size_t times) {
+            tiles::multiply<T, U>({times * g.rows, g.group_out(), g.group_in(),
+                                   from + group * g.group_in(), g.in, 1, b.data, b.row,
+                                   y + t * g.rows * g.out + first, g.out, tiles::start::c, nullptr,
+                                   b.scales});
+          });
+        };
+        if (weight.row == 1) {  // by columns: they are the rows of the product
+          product_with(weight.transposed().part(k, first, g.kernel));
+          continue;
+        }
         auto* const w = memory.values;
-        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
-          w[i * g.group_out() + o] = weight[at];
-        });
-        for_each_run(g, x, past, k, [&](T const* from, std::size_t t, std::size_t times) {
-          tiles::multiply<T>({times * g.rows, g.group_out(), g.group_in(),
-                              from + group * g.group_in(), g.in, 1, w, g.group_out(),
-                              y + t * g.rows * g.out + group * g.group_out(), g.out,
-                              tiles::start::c, nullptr});
-        });
+        for (auto o = std::size_t{0}; o < g.group_out(); ++o)
+          for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+            w[i * g.group_out() + o] = weight.at(first + o, i * g.kernel + k);
+        product_with(weight_matrix<T>{w, g.group_out(), 1});
       }
     }
   }
-  template <class T>
-  static void input(geometry const& g, T const* weight, T const* dy, T* dx, auto& memory) {
+  template <class T, class Stored>
+  static void input(geometry const& g, weight_matrix<T, Stored> const& weight, T const* dy, T* dx,
+                    auto& memory) {
     for (auto i = std::size_t{0}; i < g.time * g.rows * g.in; ++i) dx[i] = T{0};
     for (auto k = std::size_t{0}; k < g.kernel; ++k) {
       for (auto group = std::size_t{0}; group < g.groups; ++group) {
         auto* const w = memory.values;
-        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
-          w[o * g.group_in() + i] = weight[at];
-        });
+        for (auto o = std::size_t{0}; o < g.group_out(); ++o)
+          for (auto i = std::size_t{0}; i < g.group_in(); ++i)
+            w[o * g.group_in() + i] = weight.at(group * g.group_out() + o, i * g.kernel + k);
         for_each_run(
             g, static_cast<T const*>(dx), static_cast<T const*>(nullptr), k,
             [&](T const* to, std::size_t t, std::size_t times) {

@@ -17,26 +17,42 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
     [[nodiscard]] auto data() -> T* { return values; }
   };
 
-  template <class T>
-  static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T* y, T* w) {
+  template <class T, class Stored>
+  static void forward(geometry const& g, T const* x, weight_matrix<T, Stored> const& weight,
+                      T const* bias, T* y, T* w) {
     for (auto i = std::size_t{0}; i < g.batch * g.output.area(); ++i)
       for (auto o = std::size_t{0}; o < g.out; ++o)
         y[i * g.out + o] = bias == nullptr ? T{0} : bias[o];
-    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
-      w[first + i * g.group_out() + o] = weight[at];
+    auto const product_with = [&]<class U>(weight_matrix<T, U> const& b, std::size_t in,
+                                           std::size_t out, std::size_t pixels) {
+      tiles::multiply<T, U>({pixels, g.group_out(), g.group_in(), x + in, g.stride.width * g.in, 1,
+                             b.data, b.row, y + out, g.out, tiles::start::c, nullptr, b.scales});
+    };
+    if (weight.row == 1) {  // by columns: they are the rows of the product
+      for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t,
+                          std::size_t tap, std::size_t group) {
+        product_with(weight.transposed().part(tap, group * g.group_out(), g.kernel.area()), in, out,
+                     pixels);
+      });
+      return;
+    }
+    for_each_weight(g, [&](std::size_t place, std::size_t first, std::size_t o, std::size_t i) {
+      w[first + i * g.group_out() + o] = number_at(g, weight, place);
     });
-    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
-      tiles::multiply<T>({pixels, g.group_out(), g.group_in(), x + in, g.stride.width * g.in, 1,
-                          w + first, g.group_out(), y + out, g.out, tiles::start::c, nullptr});
+    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
+                        std::size_t, std::size_t) {
+      product_with(weight_matrix<T>{w + first, g.group_out(), 1}, in, out, pixels);
     });
   }
-  template <class T>
-  static void input(geometry const& g, T const* weight, T const* dy, T* dx, T* w) {
+  template <class T, class Stored>
+  static void input(geometry const& g, weight_matrix<T, Stored> const& weight, T const* dy, T* dx,
+                    T* w) {
     for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
-    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
-      w[first + o * g.group_in() + i] = weight[at];
+    for_each_weight(g, [&](std::size_t place, std::size_t first, std::size_t o, std::size_t i) {
+      w[first + o * g.group_in() + i] = number_at(g, weight, place);
     });
-    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
+    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
+                        std::size_t, std::size_t) {
       tiles::multiply<T>({pixels, g.group_in(), g.group_out(), dy + out, g.out, 1, w + first,
                           g.group_in(), dx + in, g.stride.width * g.in, tiles::start::c, nullptr});
     });
@@ -48,7 +64,8 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
     for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
       w[first + o * g.group_in() + i] = dweight[at];
     });
-    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first) {
+    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
+                        std::size_t, std::size_t) {
       tiles::multiply<T>({g.group_out(), g.group_in(), pixels, dy + out, 1, g.out, x + in,
                           g.stride.width * g.in, w + first, g.group_in(), tiles::start::c,
                           nullptr});
@@ -59,6 +76,13 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
   }
 
  private:
+  /// The number at a place of the weight (Out, In / groups, height, width).
+  template <class T, class Stored>
+  static auto number_at(geometry const& g, weight_matrix<T, Stored> const& weight,
+                        std::size_t place) -> T {
+    auto const seen = g.group_in() * g.kernel.area();
+    return weight.at(place / seen, place % seen);
+  }
   /// Calls f(place in weight, place of the tap and group in the packed ones, output and input
   /// channel of the group).
   static void for_each_weight(geometry const& g, auto const& f) {
@@ -70,8 +94,8 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
             (tap * g.groups + o / g.group_out()) * g.group_out() * g.group_in(), o % g.group_out(),
             i);
   }
-  /// Calls f(place in x, place in y, pixels, place in the packed weights) for the runs of pixels of
-  /// all rows, a tap after the other.
+  /// Calls f(place in x, place in y, pixels, place in the packed weights, tap, group) for the runs
+  /// of pixels of all rows, a tap after the other.
   static void for_each_row(geometry const& g, auto const& f) {
     auto first = std::size_t{0};
     for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
@@ -89,7 +113,7 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
                   group * g.group_in(),
               ((b * g.output.height + rows.first + i) * g.output.width + columns.first) * g.out +
                   group * g.group_out(),
-              columns.count, first);
+              columns.count, first, k * g.kernel.width + m, group);
           }
           first += g.group_out() * g.group_in();
         }
