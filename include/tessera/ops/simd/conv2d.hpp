@@ -36,8 +36,8 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
       });
       return;
     }
-    for_each_weight(g, [&](std::size_t place, std::size_t first, std::size_t o, std::size_t i) {
-      w[first + i * g.group_out() + o] = number_at(g, weight, place);
+    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
+      w[first + i * g.group_out() + o % g.group_out()] = weight.at(o, i * g.kernel.area() + tap);
     });
     for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
                         std::size_t, std::size_t) {
@@ -48,8 +48,8 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
   static void input(geometry const& g, weight_matrix<T, Stored> const& weight, T const* dy, T* dx,
                     T* w) {
     for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
-    for_each_weight(g, [&](std::size_t place, std::size_t first, std::size_t o, std::size_t i) {
-      w[first + o * g.group_in() + i] = number_at(g, weight, place);
+    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
+      w[first + o % g.group_out() * g.group_in() + i] = weight.at(o, i * g.kernel.area() + tap);
     });
     for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
                         std::size_t, std::size_t) {
@@ -61,8 +61,8 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
   static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias, T* w) {
     if (dbias != nullptr) tiles::add_rows<T>(g.batch * g.output.area(), g.out, dy, dbias);
     if (dweight == nullptr) return;
-    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
-      w[first + o * g.group_in() + i] = dweight[at];
+    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
+      w[first + o % g.group_out() * g.group_in() + i] = dweight[g.weight_at(o, i, tap)];
     });
     for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
                         std::size_t, std::size_t) {
@@ -70,29 +70,20 @@ template <> struct kernel_for<detail::conv2d_fn, simd> {
                           g.stride.width * g.in, w + first, g.group_in(), tiles::start::c,
                           nullptr});
     });
-    for_each_weight(g, [&](std::size_t at, std::size_t first, std::size_t o, std::size_t i) {
-      dweight[at] = w[first + o * g.group_in() + i];
+    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
+      dweight[g.weight_at(o, i, tap)] = w[first + o % g.group_out() * g.group_in() + i];
     });
   }
 
  private:
-  /// The number at a place of the weight (Out, In / groups, height, width).
-  template <class T, class Stored>
-  static auto number_at(geometry const& g, weight_matrix<T, Stored> const& weight,
-                        std::size_t place) -> T {
-    auto const seen = g.group_in() * g.kernel.area();
-    return weight.at(place / seen, place % seen);
-  }
-  /// Calls f(place in weight, place of the tap and group in the packed ones, output and input
-  /// channel of the group).
+  /// Calls f(output channel, input channel of its group, tap, place of the tap and group in the
+  /// packed weights).
   static void for_each_weight(geometry const& g, auto const& f) {
     auto const taps = g.kernel.area();
     for (auto o = std::size_t{0}; o < g.out; ++o)
       for (auto i = std::size_t{0}; i < g.group_in(); ++i)
         for (auto tap = std::size_t{0}; tap < taps; ++tap)
-          f(g.weight_at(o, i, tap),
-            (tap * g.groups + o / g.group_out()) * g.group_out() * g.group_in(), o % g.group_out(),
-            i);
+          f(o, i, tap, (tap * g.groups + o / g.group_out()) * g.group_out() * g.group_in());
   }
   /// Calls f(place in x, place in y, pixels, place in the packed weights, tap, group) for the runs
   /// of pixels of all rows, a tap after the other.
