@@ -101,3 +101,65 @@ TEST_CASE("objects: parameters are views of memory of any owner") {
   auto const want = evaluate((*run)(*p, x) * 1.0F);
   CHECK(test::same_bits((*run)(seen, x), want));
 }
+namespace {
+/// True where an object refuses its own answer, and takes a copy of it.
+template <class Model, class Input> [[nodiscard]] auto refuses_its_answer() -> bool {
+  auto const run = std::make_unique<inference<Model, Input>>();
+  auto const p = std::make_unique<parameters_of<Model, owned<float>>>();
+  auto const x = std::make_unique<Input>();
+  test::fill_parameters(*p, 1, 0.5);
+  test::fill(*x, 2);
+  auto const y = (*run)(*p, *x);
+  CHECK_THROWS_WITH((*run)(*p, y), Catch::Contains("copy it first"));
+  CHECK_THROWS_AS(run->resume(*p, y), std::invalid_argument);
+  *x = y;
+  auto const other = std::make_unique<inference<Model, Input>>();
+  return test::same_bits((*run)(*p, *x), (*other)(*p, *x));
+}
+}  // namespace
+TEST_CASE("objects: an answer that is fed back is refused, and its copy is not") {
+  using rows = tensor<float, shape<5, 8>>;
+  CHECK(refuses_its_answer<residual<linear<8, 8>>, rows>());
+  CHECK(refuses_its_answer<linear<8, 8>, rows>());
+  CHECK(refuses_its_answer<conv1d<8, 8, 3, conv1d_options{.padding = 1}>,
+                           tensor<float, shape<6, 2, 8>>>());
+}
+TEST_CASE("objects: a stream refuses its own answer and its own state") {
+  using looped = sequential<linear<8, 8>>;
+  using one = tensor<float, shape<1, 8>>;
+  auto stream = streaming<looped, one>{};
+  auto p = parameters_of<looped, owned<float>>{};
+  auto x = one{};
+  test::fill_parameters(p, 1, 0.5);
+  test::fill(x, 2);
+  auto const y = stream.step(p, x);
+  CHECK_THROWS_WITH(stream.step(p, y), Catch::Contains("copy it first"));
+  auto other = streaming<looped, one>{};
+  auto const z = other.step(p, y);  // another object's answer is as good as any input
+  x = y;
+  CHECK(test::same_bits(stream.step(p, x), z));
+}
+TEST_CASE("objects: what a call is given besides x is no memory of the object, nor is dx") {
+  using conditioned = sequential<linear<4, 4>, condition_bias<4, 4>>;
+  using rows = tensor<float, shape<3, 4>>;
+  auto const p = std::make_unique<parameters_of<conditioned, owned<float>>>();
+  auto x = rows{};
+  auto c = rows{};
+  test::fill_parameters(*p, 1, 0.5);
+  test::fill(x, 2);
+  test::fill(c, 3);
+  auto run = inference<conditioned, rows, given_as<tag::condition, rows>>{};
+  auto const y = run(*p, x, given(c));
+  CHECK_THROWS_WITH(run(*p, x, given(y)), Catch::Contains("copy it first"));
+  CHECK_NOTHROW(run(*p, x, given(c)));
+
+  auto pass = differentiation<conditioned, rows, given_as<tag::condition, rows>>{};
+  auto const z = pass.forward(*p, x, given(c));
+  CHECK_THROWS_WITH(pass.forward(*p, z, given(c)), Catch::Contains("copy it first"));
+  CHECK_THROWS_WITH(pass.forward(*p, x, given(z)), Catch::Contains("copy it first"));
+  CHECK_THROWS_WITH(pass.backward(*p, x, view_of<rows>{pass.dy}, pass.gradient, given(c)),
+                    Catch::Contains("dx is memory of the object"));
+  CHECK_THROWS_WITH(
+      (pass.forward(*p, x, given(c)), pass.backward(*p, x, given(c, view_of<rows>{pass.y}))),
+      Catch::Contains("copy it first"));
+}

@@ -204,3 +204,26 @@ TEST_CASE("training: which models draw numbers") {
   CHECK_FALSE(draws<lstm<3, 4, lstm_options{.dropout = 0.5}>>);
   CHECK_FALSE(draws<linear<3, 3>>);
 }
+TEST_CASE("training: inputs and targets are no memory of the training") {
+  using square = sequential<linear<4, 4>, tanh_layer>;
+  using rows = tensor<float, shape<3, 4>>;
+  auto const t = std::make_unique<training<square, rows, adam>>();
+  *t = {};
+  auto g = torch_generator(1);
+  square::initialize(t->parameters, g);
+  auto x = rows{};
+  test::fill(x, 1);
+  CHECK_NOTHROW(t->step(x, x, mse{}, adam{}));
+  auto const before = t->parameters;
+  auto const& y = t->passes[0].y;
+  CHECK_THROWS_WITH(t->step(y, x, mse{}, adam{}), Catch::Contains("copy it first"));
+  CHECK_THROWS_WITH(t->step(x, y, mse{}, adam{}), Catch::Contains("copy it first"));
+  CHECK(test::same_parameters(t->parameters, before));
+  auto const fused = std::make_unique<training<square, rows, fused_gradient_descent>>();
+  *fused = {};
+  square::initialize(fused->parameters, g);
+  CHECK_THROWS_WITH(fused->step(x, fused->passes[0].y, mse{}, fused_gradient_descent{}),
+                    Catch::Contains("copy it first"));
+  auto const soft_target = rows{y};
+  CHECK_NOTHROW(t->step(x, soft_target, mse{}, adam{}));
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/compose/memory.hpp>
+#include <tessera/tensor/node/base.hpp>
 #include <tessera/tensor/whole.hpp>
 
 /// Objects that own what a model needs: plain types with a size, for a static variable, an arena or
@@ -27,6 +28,25 @@ inline constexpr bool inputs_fit = context_of<Context>::template covers<Call>;
 template <class L, class X, class Call, class P, class Input, class Context>
 inline constexpr bool call_fits =
     is_input<X, Input> && are_parameters_of<L, P> && inputs_fit<Call, Context>;
+
+/// An object writes its answer and its state while layers still read what came in.
+inline constexpr auto reads_no_own_memory =
+    "the input is memory of the object that reads it, such as its last answer: copy it first";
+
+/// The memory of an object is not that of x: one comparison, of the distance between their ends.
+template <class Object> [[nodiscard]] auto lies_apart(Object const& object, auto const& x) -> bool {
+  auto const bytes = x.size() * sizeof(*x.data()) - 1;
+  return written_memory::address(x.data()) - written_memory::address(&object) + bytes >=
+         sizeof(Object) + bytes;
+}
+/// Nor that of the inputs of a call and their slopes.
+template <class Object, class Stream, class... Tag, class... E>
+[[nodiscard]] auto lies_apart(Object const& object,
+                              call_context<Stream, given_as<Tag, E>...> const& given) -> bool {
+  return ((lies_apart(object, given.template value<Tag>()) &&
+           lies_apart(object, given.template slope<Tag>())) &&
+          ...);
+}
 
 template <class L, class X>
 concept has_statistics = not is_empty<statistics_of<L, storage_of<X>>>;
@@ -60,6 +80,7 @@ template <class Checked, class X, class Call> struct forward_object {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
       auto const given = c.template as<call_type>();
+      require(lies_apart(*this, from) && lies_apart(*this, given), reads_no_own_memory);
       forward_or_step<model>(
           p, from, to,
           loan<model, X, call_type, scratch_type, std::remove_const_t<decltype(given)>>{
@@ -81,7 +102,8 @@ template <class Checked, class X, class Call> struct forward_object {
 /// State   zero at each call; `resume` goes on from the state that the call before left
 /// Cost    allocates nothing; sizeof is memory_of<Model, X, call_mode::inference>.object
 /// Errors  a shape that the model refuses: tests/fail/inference_wrong_model.cpp,
-///         tests/fail/inference_wrong_input.cpp
+///         tests/fail/inference_wrong_input.cpp; an input that is memory of the object itself, as
+///         its last answer is, breaks the contract: tests/compose/objects.cpp
 template <class Model, class X, class... Inputs>
 struct inference
     : detail::forward_object<checked_layer<Model, X, call_for<call_mode::inference, Inputs...>>, X,
@@ -301,8 +323,11 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
     if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
+      auto const given = c.template as<call_type>();
+      require(detail::lies_apart(*this, from) && detail::lies_apart(*this, given),
+              detail::reads_no_own_memory);
       auto& memory = detail::work_as<scratch_of<model, X, call_type>>(work);
-      model::forward(p, from, to, lend(memory, statistics, c.template as<call_type>()));
+      model::forward(p, from, to, lend(memory, statistics, given));
       if constexpr (not on_device<backend_of<X>>) has_kept = true;
       return to;
     } else {
@@ -319,10 +344,13 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
         require(has_kept, "backward: each needs a forward before it");
         has_kept = false;
       }
+      auto const given = c.template as<call_type>();
+      require(detail::lies_apart(*this, given), detail::reads_no_own_memory);
+      require(detail::lies_apart(*this, dx), "backward: dx is memory of the object that reads dy");
       auto& memory = detail::work_as<slopes_of<model, X, call_type>>(work);
       model::backward(p, from, const_view_of<output>{y.data(), actual},
                       const_view_of<output>{dy.data(), actual}, writes(dx), into,
-                      lend(memory, statistics, c.template as<call_type>()));
+                      lend(memory, statistics, given));
     }
   }
 };

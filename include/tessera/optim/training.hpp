@@ -71,7 +71,9 @@ template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
 /// Errors  a layer that reads parameters late, where the update is fused:
 ///         tests/fail/training_fused_group_norm.cpp; a step of a model with dropout that is not
 ///         told what to draw: tests/fail/training_dropout_without_context.cpp; a step whose input
-///         or target does not fit: tests/fail/training_input.cpp, tests/fail/training_target.cpp
+///         or target does not fit: tests/fail/training_input.cpp, tests/fail/training_target.cpp;
+///         an input or target that is memory of the training breaks the contract:
+///         tests/optim/training.cpp
 template <class Model, class X, class Optimizer, std::size_t Chunks = 1, class... Inputs>
 struct training {
   using call_type = call_for<call_mode::training, Inputs...>;
@@ -220,6 +222,11 @@ struct training {
   /// The loss, and its slope in pass.dy.
   auto forward_and_slope(pass_type& pass, const_view_of<X> x, auto target, auto loss,
                          std::size_t terms, auto context) -> scalar {
+    require(
+        detail::lies_apart(*this, x) && detail::lies_apart(*this, target) &&
+            detail::lies_apart(*this, as_context(context).template as<call_type>()),
+        "training: input or target is memory of the training, such as its last outputs: copy it "
+        "first");
     auto const y = [&] {
       if constexpr (has_statistics)
         return pass.forward(parameters, statistics, x, context);
