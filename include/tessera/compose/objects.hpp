@@ -124,7 +124,8 @@ struct inference
 
   template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
-  auto operator()(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+  auto operator()(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
+      -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -135,8 +136,8 @@ struct inference
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
-  auto operator()(P const& p, auto const& statistics, Input const& x, Context const& c = {})
-      -> const_view_of<output> {
+  auto operator()(P const& p, auto const& statistics, Input const& x,
+                  Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -147,7 +148,8 @@ struct inference
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
-  auto resume(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+  auto resume(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
+      -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -157,8 +159,8 @@ struct inference
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
-  auto resume(P const& p, auto const& statistics, Input const& x, Context const& c = {})
-      -> const_view_of<output> {
+  auto resume(P const& p, auto const& statistics, Input const& x,
+              Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -199,7 +201,8 @@ struct streaming : detail::forward_object<
 
   template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
-  auto step(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+  auto step(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
+      -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -209,8 +212,8 @@ struct streaming : detail::forward_object<
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
-  auto step(P const& p, auto const& statistics, Input const& x, Context const& c = {})
-      -> const_view_of<output> {
+  auto step(P const& p, auto const& statistics, Input const& x,
+            Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -263,7 +266,8 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
 
   template <class P, contiguous Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
-  auto forward(P const& p, Input const& x, Context const& c = {}) -> const_view_of<output> {
+  auto forward(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
+      -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -273,8 +277,8 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   }
   template <class P, contiguous Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
-  auto forward(P const& p, auto const& statistics, Input const& x, Context const& c = {})
-      -> const_view_of<output> {
+  auto forward(P const& p, auto const& statistics, Input const& x,
+               Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");

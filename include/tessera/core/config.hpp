@@ -25,6 +25,18 @@
 /// For small functions inside kernels, where a call that is not inlined costs a factor.
 #define TESSERA_INLINE __attribute__((always_inline))
 
+/// What a function returns points into such an argument, or into the object itself. clang warns
+/// where that is a local variable or a temporary (-Wreturn-stack-address, -Wdangling); g++ 12 has
+/// no such warning.
+#if defined(__has_cpp_attribute)
+#if __has_cpp_attribute(clang::lifetimebound)
+#define TESSERA_LIFETIMEBOUND [[clang::lifetimebound]]
+#endif
+#endif
+#if not defined(TESSERA_LIFETIMEBOUND)
+#define TESSERA_LIFETIMEBOUND
+#endif
+
 /// Functors and element access that device code calls.
 #if defined(__CUDACC__)
 #define TESSERA_DEVICE __host__ __device__

@@ -25,6 +25,9 @@ template <class F, class... Nodes> [[nodiscard]] constexpr auto make_map(Nodes c
 template <class A, class B>
 concept builds = operand<A> && operand<B> && (array_operand<A> || array_operand<B>);
 
+template <class A>
+concept named_owner = owning<A> && std::is_lvalue_reference_v<A>;
+
 template <class A> struct operand_shape {
   using type = shape<>;
 };
@@ -71,15 +74,33 @@ template <class F, class A> [[nodiscard]] constexpr auto unary(A&& a) {
 
 }  // namespace detail
 
+// The node of a tensor that has a name points to it: so the arithmetic operators have an overload
+// for such, which lets clang see that a node of local tensors is returned.
 // clang-format off
 template <class A, class B> requires detail::builds<A, B>
 [[nodiscard]] constexpr auto operator+(A&& a, B&& b) { return detail::binary<op::add>(std::forward<A>(a), std::forward<B>(b)); }
+template <owning A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator+(A& a TESSERA_LIFETIMEBOUND, B&& b) { return detail::binary<op::add>(a, std::forward<B>(b)); }
+template <class A, owning B> requires detail::builds<A, B> && (not detail::named_owner<A>)
+[[nodiscard]] constexpr auto operator+(A&& a, B& b TESSERA_LIFETIMEBOUND) { return detail::binary<op::add>(std::forward<A>(a), b); }
 template <class A, class B> requires detail::builds<A, B>
 [[nodiscard]] constexpr auto operator-(A&& a, B&& b) { return detail::binary<op::subtract>(std::forward<A>(a), std::forward<B>(b)); }
+template <owning A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator-(A& a TESSERA_LIFETIMEBOUND, B&& b) { return detail::binary<op::subtract>(a, std::forward<B>(b)); }
+template <class A, owning B> requires detail::builds<A, B> && (not detail::named_owner<A>)
+[[nodiscard]] constexpr auto operator-(A&& a, B& b TESSERA_LIFETIMEBOUND) { return detail::binary<op::subtract>(std::forward<A>(a), b); }
 template <class A, class B> requires detail::builds<A, B>
 [[nodiscard]] constexpr auto operator*(A&& a, B&& b) { return detail::binary<op::multiply>(std::forward<A>(a), std::forward<B>(b)); }
+template <owning A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator*(A& a TESSERA_LIFETIMEBOUND, B&& b) { return detail::binary<op::multiply>(a, std::forward<B>(b)); }
+template <class A, owning B> requires detail::builds<A, B> && (not detail::named_owner<A>)
+[[nodiscard]] constexpr auto operator*(A&& a, B& b TESSERA_LIFETIMEBOUND) { return detail::binary<op::multiply>(std::forward<A>(a), b); }
 template <class A, class B> requires detail::builds<A, B>
 [[nodiscard]] constexpr auto operator/(A&& a, B&& b) { return detail::binary<op::divide>(std::forward<A>(a), std::forward<B>(b)); }
+template <owning A, class B> requires detail::builds<A, B>
+[[nodiscard]] constexpr auto operator/(A& a TESSERA_LIFETIMEBOUND, B&& b) { return detail::binary<op::divide>(a, std::forward<B>(b)); }
+template <class A, owning B> requires detail::builds<A, B> && (not detail::named_owner<A>)
+[[nodiscard]] constexpr auto operator/(A&& a, B& b TESSERA_LIFETIMEBOUND) { return detail::binary<op::divide>(std::forward<A>(a), b); }
 template <class A, class B> requires detail::builds<A, B>
 [[nodiscard]] constexpr auto operator<(A&& a, B&& b) { return detail::binary<op::less>(std::forward<A>(a), std::forward<B>(b)); }
 template <class A, class B> requires detail::builds<A, B>

@@ -91,6 +91,11 @@ template <class S, bool UnitLast, class X>
   }
 }
 
+/// All of a tensor that has a name: what is arranged of it points to it, and clang is told so.
+template <owning X> [[nodiscard]] constexpr auto named_view(X& x TESSERA_LIFETIMEBOUND) {
+  return view<std::remove_pointer_t<decltype(x.data())>, shape_of<X>, backend_of<X>>{x.data()};
+}
+
 /// Operands that have an address (a leaf, a result), or the value of those that have none.
 template <class X> [[nodiscard]] constexpr auto with_address(X&& x) -> decltype(auto) {
   using A = std::remove_cvref_t<X>;
@@ -149,6 +154,12 @@ template <array_operand X, std::ptrdiff_t... Axes>
       S::rank == 0 || (detail::last_is_unit<X> && order[S::rank - 1] == S::rank - 1);
   return detail::arrange<R, unit>(std::forward<decltype(from)>(from),
                                   actual_extents<R>::from(new_extents), 0, new_strides);
+}
+
+template <owning X, std::ptrdiff_t... Axes>
+  requires(fixed_shape<shape_of<X>> && detail::is_permutation_of<shape_of<X>, Axes...>)
+[[nodiscard]] constexpr auto transpose(X& x TESSERA_LIFETIMEBOUND, axis_list<Axes...> axes = {}) {
+  return transpose(detail::named_view(x), axes);
 }
 
 /// x repeated along axes of extent 1 and new leading axes until it has shape R.
@@ -283,6 +294,12 @@ template <std::size_t I, std::size_t Parts, class S, std::size_t Axis, std::size
 
 }  // namespace detail
 
+template <owning X, class... Selectors>
+  requires fixed_shape<shape_of<X>>
+[[nodiscard]] constexpr auto slice(X& x TESSERA_LIFETIMEBOUND, Selectors... selectors) {
+  return slice(detail::named_view(x), selectors...);
+}
+
 /// Part I of `Parts` equal parts of an axis, of the last one where none is named.
 template <std::size_t I, std::size_t Parts, array_operand X, std::ptrdiff_t Axis = -1>
   requires(I < Parts) && requires {
@@ -322,6 +339,12 @@ template <shape_like R, array_operand X>
   requires(reshapes_to<shape_of<X>, R> && not detail::is_strided<std::remove_cvref_t<X>>)
 [[nodiscard]] constexpr auto reshape(X&& x) {
   return detail::reshape_contiguous<R>(std::forward<X>(x));
+}
+
+template <shape_like R, owning X>
+  requires(fixed_shape<shape_of<X>> && reshapes_to<shape_of<X>, R>)
+[[nodiscard]] constexpr auto reshape(X& x TESSERA_LIFETIMEBOUND) {
+  return detail::reshape_contiguous<R>(x);
 }
 
 /// x with a new axis of extent 1 before axis Axis.

@@ -175,8 +175,8 @@ template <class T, class S, class Backend> struct tensor {
     return *this;
   }
 
-  [[nodiscard]] constexpr auto data() -> T* { return values; }
-  [[nodiscard]] constexpr auto data() const -> T const* { return values; }
+  [[nodiscard]] constexpr auto data() TESSERA_LIFETIMEBOUND -> T* { return values; }
+  [[nodiscard]] constexpr auto data() const TESSERA_LIFETIMEBOUND -> T const* { return values; }
   [[nodiscard]] static constexpr auto size() -> std::size_t
     requires fixed_shape<S>
   {
@@ -186,42 +186,48 @@ template <class T, class S, class Backend> struct tensor {
   /// A view with these numbers for the bounded extents, outermost first.
   template <detail::indices... N>
     requires(sizeof...(N) == S::bounded)
-  [[nodiscard]] constexpr auto sized(N... n) & -> view<T, S, Backend> {
+  [[nodiscard]] constexpr auto sized(N... n) & TESSERA_LIFETIMEBOUND -> view<T, S, Backend> {
     return {values, extents_of(n...)};
   }
   template <detail::indices... N>
     requires(sizeof...(N) == S::bounded)
-  [[nodiscard]] constexpr auto sized(N... n) const& -> view<T const, S, Backend> {
+  [[nodiscard]] constexpr auto sized(N... n) const& TESSERA_LIFETIMEBOUND
+      -> view<T const, S, Backend> {
     return {values, extents_of(n...)};
   }
   template <detail::indices... N> auto sized(N...) const&& = delete;
   /// A view with the bounded extents of x, in their order.
-  template <class X> [[nodiscard]] constexpr auto sized_like(X const& x) & -> view<T, S, Backend> {
+  template <class X>
+  [[nodiscard]] constexpr auto sized_like(X const& x) &
+      TESSERA_LIFETIMEBOUND -> view<T, S, Backend> {
     return {values, x.actual.template as<S>()};
   }
   template <class X>
-  [[nodiscard]] constexpr auto sized_like(X const& x) const& -> view<T const, S, Backend> {
+  [[nodiscard]] constexpr auto sized_like(X const& x) const& TESSERA_LIFETIMEBOUND
+      -> view<T const, S, Backend> {
     return {values, x.actual.template as<S>()};
   }
   template <class X> auto sized_like(X const&) const&& = delete;
-  [[nodiscard]] constexpr operator view<T, S, Backend>() &
+  [[nodiscard]] constexpr operator view<T, S, Backend>() & TESSERA_LIFETIMEBOUND
     requires fixed_shape<S>
   {
     return view<T, S, Backend>{values};
   }
-  [[nodiscard]] constexpr operator view<T const, S, Backend>() const&
+  [[nodiscard]] constexpr operator view<T const, S, Backend>() const& TESSERA_LIFETIMEBOUND
     requires fixed_shape<S>
   {
     return view<T const, S, Backend>{values};
   }
   operator view<T const, S, Backend>() const&& = delete;
 
-  [[nodiscard]] constexpr auto operator[](std::size_t i) & -> decltype(auto)
+  [[nodiscard]] constexpr auto operator[](std::size_t i) & TESSERA_LIFETIMEBOUND -> decltype(auto)
     requires(fixed_shape<S> && S::rank > 0)
   {
     return view<T, S, Backend>{values}[i];
   }
-  [[nodiscard]] constexpr auto operator[](std::size_t i) const& -> decltype(auto)
+  [[nodiscard]] constexpr auto operator[](std::size_t i) const&
+      TESSERA_LIFETIMEBOUND
+      -> decltype(auto)
     requires(fixed_shape<S> && S::rank > 0)
   {
     return view<T const, S, Backend>{values}[i];
@@ -229,12 +235,12 @@ template <class T, class S, class Backend> struct tensor {
   auto operator[](std::size_t) const&& = delete;
   template <detail::indices... I>
     requires(fixed_shape<S> && sizeof...(I) == S::rank)
-  [[nodiscard]] constexpr auto operator()(I... index) & -> T& {
+  [[nodiscard]] constexpr auto operator()(I... index) & TESSERA_LIFETIMEBOUND -> T& {
     return view<T, S, Backend>{values}(index...);
   }
   template <detail::indices... I>
     requires(fixed_shape<S> && sizeof...(I) == S::rank)
-  [[nodiscard]] constexpr auto operator()(I... index) const& -> T const& {
+  [[nodiscard]] constexpr auto operator()(I... index) const& TESSERA_LIFETIMEBOUND -> T const& {
     return view<T const, S, Backend>{values}(index...);
   }
   template <detail::indices... I>
@@ -242,10 +248,12 @@ template <class T, class S, class Backend> struct tensor {
   [[nodiscard]] constexpr auto operator()(I... index) const&& -> T {
     return view<T const, S, Backend>{values}(index...);
   }
-  [[nodiscard]] constexpr auto begin() -> T* { return values; }
-  [[nodiscard]] constexpr auto end() -> T* { return values + S::capacity; }
-  [[nodiscard]] constexpr auto begin() const -> T const* { return values; }
-  [[nodiscard]] constexpr auto end() const -> T const* { return values + S::capacity; }
+  [[nodiscard]] constexpr auto begin() TESSERA_LIFETIMEBOUND -> T* { return values; }
+  [[nodiscard]] constexpr auto end() TESSERA_LIFETIMEBOUND -> T* { return values + S::capacity; }
+  [[nodiscard]] constexpr auto begin() const TESSERA_LIFETIMEBOUND -> T const* { return values; }
+  [[nodiscard]] constexpr auto end() const TESSERA_LIFETIMEBOUND -> T const* {
+    return values + S::capacity;
+  }
 
   template <operand E> constexpr auto operator+=(E const& e) -> tensor& {
     view<T, S, Backend>{values} += e;
@@ -325,14 +333,16 @@ template <class X> using const_view_of = view<scalar_of<X> const, shape_of<X>, b
 ///
 /// Errors  a tensor with bounded extents that is not sized does not compile:
 ///         tests/fail/bounded_not_sized.cpp
-template <contiguous X> [[nodiscard]] constexpr auto as_const(X const& x) -> const_view_of<X> {
-  if constexpr (not owning<X>) {
-    return {x.data(), x.actual};
-  } else {
-    static_assert(complaint::holds<fixed_shape<shape_of<X>>, shape_of<X>>,
-                  "a tensor with bounded extents needs its actual ones: x.sized(n)");
-    return const_view_of<X>{x.data(), {}};
-  }
+template <contiguous X>
+  requires(not owning<X>)
+[[nodiscard]] constexpr auto as_const(X const& x) -> const_view_of<X> {
+  return {x.data(), x.actual};
+}
+template <owning X>
+[[nodiscard]] constexpr auto as_const(X const& x TESSERA_LIFETIMEBOUND) -> const_view_of<X> {
+  static_assert(complaint::holds<fixed_shape<shape_of<X>>, shape_of<X>>,
+                "a tensor with bounded extents needs its actual ones: x.sized(n)");
+  return const_view_of<X>{x.data(), {}};
 }
 template <owning X> auto as_const(X const&&) -> const_view_of<X> = delete;
 
