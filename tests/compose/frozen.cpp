@@ -57,7 +57,7 @@ TEST_CASE("frozen: a discriminator behind a generator runs as in evaluation and 
   auto start = torch_generator(1);
   t->parameters = {};
   t->statistics = {};
-  initialize_layer<model>(t->parameters, t->statistics, start);
+  model::initialize(t->parameters, t->statistics, start);
   get<0>(get<1>(t->statistics).fixed) = c.parameters;
   get<0>(get<1>(t->statistics).moving) = c.statistics;
 

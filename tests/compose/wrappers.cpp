@@ -47,7 +47,7 @@ TEST_CASE("wrappers: what is evaluated observes nothing, beside what does") {
   auto generator = torch_generator(1);
   t->parameters = {};
   t->statistics = {};
-  initialize_layer<model>(t->parameters, t->statistics, generator);
+  model::initialize(t->parameters, t->statistics, generator);
   auto const before = t->statistics;
   auto x = X{};
   test::fill(x, 2);

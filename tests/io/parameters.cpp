@@ -82,6 +82,84 @@ TEST_CASE("parameters: statistics beside them, by PyTorch's names, whose count i
   load_parameters(folder / "s.safetensors", u);
   CHECK(test::same_parameters(s, u));
 }
+TEST_CASE("parameters: with statistics in one file, all or nothing") {
+  using norm = sequential<linear<3, 4>, batch_norm<4>>;
+  auto p = parameters_of<norm, owned<float>>{};
+  auto s = statistics_of<norm, owned<float>>{};
+  test::fill_parameters(p, 1);
+  test::fill_parameters(s, 5);
+  auto const folder = test::folder{};
+  auto const path = folder / "m.safetensors";
+  save_parameters(path, p, s, {{"made", "here"}});
+  CHECK(safetensors::read(path).metadata().at("made") == "here");
+  auto q = parameters_of<norm, owned<float>>{};
+  auto t = statistics_of<norm, owned<float>>{};
+  load_parameters(path, q, t);
+  CHECK(test::same_parameters(p, q));
+  CHECK(test::same_parameters(s, t));
+  CHECK_THROWS_WITH(load_parameters(path, q), Catch::Contains("which the model has not"));
+
+  auto const file = mapped_file(path);
+  auto seen = parameters_of<norm, viewed<float const>>{};
+  t = {};
+  map_parameters(file, seen, t);
+  CHECK(get<0>(seen).weight.data() != nullptr);
+  CHECK(test::same_parameters(s, t));
+  using X = tensor<float, shape<2, 3>>;
+  auto x = X{};
+  test::fill(x, 7);
+  auto const run = std::make_unique<inference<norm, X>>();
+  auto const want = evaluate((*run)(p, s, x) * 1.0F);
+  CHECK(test::same_bits((*run)(seen, t, x), want));
+
+  // A file that lacks one of the statistics changes nothing, not the parameters either.
+  auto writer = safetensors_writer{};
+  add_parameters(writer, p);
+  writer.add("1.running_mean", dtype::f32, {4}, bytes_of_values(get<1>(s).running_mean));
+  auto const before = q = {};
+  auto const statistics_before = t = {};
+  CHECK_THROWS_WITH(load_parameters(safetensors::parse(writer.bytes()), q, t),
+                    Catch::Contains("1.running_var"));
+  CHECK(test::same_parameters(q, before));
+  CHECK(test::same_parameters(t, statistics_before));
+}
+TEST_CASE("parameters: a batch norm of torch's, whose count is whole, there and back") {
+  using norm = sequential<batch_norm<6>>;
+  using X = tensor<float, shape<8, 6>>;
+  auto const g = test::golden("batch_norm");
+  auto const path = test::folder{};
+  auto arrays = std::map<std::string, std::vector<float>>{};
+  auto writer = safetensors_writer{};
+  for (auto const* name : {"0.weight", "0.bias", "0.running_mean", "0.running_var"}) {
+    auto const of_pass = std::string{name}.find("running") != std::string::npos ? "2" : "";
+    auto const& numbers = g["rows." + std::string{of_pass} + name];
+    arrays[name].assign(numbers.begin(), numbers.end());
+    writer.add(name, dtype::f32, {6}, std::as_bytes(std::span{arrays[name]}));
+  }
+  auto const batches = std::int64_t{3};
+  writer.add("0.num_batches_tracked", dtype::i64, {}, std::as_bytes(std::span{&batches, 1}));
+  writer.write(path / "torch.safetensors");
+
+  auto p = parameters_of<norm, owned<float>>{};
+  auto s = statistics_of<norm, owned<float>>{};
+  load_parameters(path / "torch.safetensors", p, s);
+  auto x = X{};
+  test::load(x, g["rows.3x"]);
+  auto run = inference<norm, X>{};
+  CHECK(test::distance(run(p, s, x), g["rows.3y"]) <= 1e-6);
+  save_parameters(path / "back.safetensors", p, s);
+  auto q = parameters_of<norm, owned<float>>{};
+  auto t = statistics_of<norm, owned<float>>{};
+  load_parameters(path / "back.safetensors", q, t);
+  CHECK(test::same_parameters(p, q));
+  CHECK(test::same_parameters(s, t));
+  CHECK(get<0>(t).num_batches_tracked.values[0] == 3);
+  auto const mapped = mapped_file(path / "torch.safetensors");
+  auto seen = parameters_of<norm, viewed<float const>>{};
+  map_parameters(mapped, seen, t = {});
+  CHECK(test::same_parameters(s, t));
+  CHECK(test::distance(run(seen, t, x), g["rows.3y"]) <= 1e-6);
+}
 TEST_CASE("parameters: a model of doubles takes files of every floating-point type") {
   auto narrow = values{};
   test::fill_parameters(narrow, 1);

@@ -337,8 +337,7 @@ template <class Self, class... Children> struct composition {
     }(std::make_index_sequence<count>{});
   }
   static constexpr void initialize(auto& p, auto& generator) {
-    auto none = nothing{};
-    initialize(p, none, generator);
+    initialize_layer<Self>(p, generator);
   }
   static constexpr void fold(auto& to, auto const& from) {
     for_each_index<count>([&]<std::size_t I>() {

@@ -227,8 +227,16 @@ template <class L> constexpr void initialize_layer(auto& p, auto& statistics, au
   else if constexpr (requires { L::initialize(p, generator); })
     L::initialize(p, generator);
 }
+/// The same of a layer without statistics.
+///
+/// Errors  one with statistics would be left without their start:
+///         tests/fail/initialize_no_statistics.cpp
 template <class L> constexpr void initialize_layer(auto& p, auto& generator) {
-  initialize_layer<L>(p, empty_object<nothing>, generator);
+  constexpr auto has_no_statistics = not about_of<L>.statistics;
+  static_assert(complaint::holds<has_no_statistics, L>,
+                "initialize: the model has statistics, which start, too: initialize(parameters, "
+                "statistics, generator)");
+  if constexpr (has_no_statistics) initialize_layer<L>(p, empty_object<nothing>, generator);
 }
 /// Joins what two chunks observed; takes up what a batch did.
 template <class L, class O> constexpr void fold_observed(O& to, O const& from) {

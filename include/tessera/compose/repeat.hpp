@@ -111,8 +111,7 @@ template <class Layer, std::size_t N> struct repeat : any_shape {
         initialize_layer<inner>(p.each[i], generator);
   }
   static constexpr void initialize(auto& p, auto& generator) {
-    auto none = nothing{};
-    initialize(p, none, generator);
+    initialize_layer<repeat>(p, generator);
   }
   static constexpr void fold(auto& to, auto const& from) {
     for (auto i = std::size_t{0}; i < N; ++i) fold_observed<inner>(to.each[i], from.each[i]);

@@ -58,9 +58,19 @@ template <class T> void read_numbers(tensor_entry const& entry, T* to, std::size
   }
 }
 
-}  // namespace detail
-
-namespace detail {
+/// Parameters and statistics by their names, as a file has them: no name is in both.
+template <class P, class S> struct learned {
+  P& parameters;
+  S& statistics;
+  template <class F, class... Both> static constexpr void visit(F const& f, Both&... both) {
+    f(path_name{}, both.parameters...);
+    if constexpr (not std::is_empty_v<S>) f(path_name{}, both.statistics...);
+  }
+};
+/// What stands behind the parameters is no prefix and no metadata.
+template <class S>
+concept statistics_struct = not std::convertible_to<S const&, std::string> &&
+                            not std::convertible_to<S const&, std::map<std::string, std::string>>;
 
 /// Weights that are no tensor: tensor/packed.hpp.
 template <class W>
@@ -200,6 +210,20 @@ void load_parameters(std::filesystem::path const& path, P& p, std::string const&
   }
 }
 
+/// Parameters and statistics, as torch's state_dict has both: all of them or none.
+template <class P, detail::statistics_struct S>
+void load_parameters(safetensors const& file, P& p, S& statistics, std::string const& prefix = "",
+                     bool alone = true) {
+  auto both = detail::learned<P, S>{p, statistics};
+  load_parameters(file, both, prefix, alone);
+}
+template <class P, detail::statistics_struct S>
+void load_parameters(std::filesystem::path const& path, P& p, S& statistics,
+                     std::string const& prefix = "") {
+  auto both = detail::learned<P, S>{p, statistics};
+  load_parameters(path, both, prefix);
+}
+
 namespace detail {
 
 /// Numbers of a mapped file as they stand.
@@ -263,8 +287,17 @@ void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "
   }
 }
 
+/// The same of a model with statistics, which are copied.
+template <class P, detail::statistics_struct S>
+void map_parameters(mapped_file const& file, P& p, S& statistics, std::string const& prefix = "",
+                    bool alone = true) {
+  auto both = detail::learned<P, S>{p, statistics};
+  map_parameters(file, both, prefix, alone);
+}
 template <class P>
 void map_parameters(mapped_file const&&, P&, std::string const& = "", bool = true) = delete;
+template <class P, detail::statistics_struct S>
+void map_parameters(mapped_file const&&, P&, S&, std::string const& = "", bool = true) = delete;
 
 /// Adds every parameter as `prefix` + its path, weights by rows and as they are stored: those in 8
 /// bits with their scales. `p` must live until the file is written.
@@ -296,6 +329,11 @@ void save_parameters(std::filesystem::path const& path, P const& p,
   for (auto const& [key, text] : metadata) writer.set_metadata(key, text);
   add_parameters(writer, p);
   writer.write(path);
+}
+template <class P, detail::statistics_struct S>
+void save_parameters(std::filesystem::path const& path, P const& p, S const& statistics,
+                     std::map<std::string, std::string> const& metadata = {}) {
+  save_parameters(path, detail::learned<P const, S const>{p, statistics}, metadata);
 }
 
 }  // namespace tessera

@@ -74,20 +74,6 @@ inline void check_settings(safetensors const& file, std::string const& settings)
 
 }  // namespace detail
 
-namespace detail {
-
-/// Parameters and statistics by their names, as a file has them: no name is in both.
-template <class P, class S> struct learned {
-  P& parameters;
-  S& statistics;
-  template <class F, class... Both> static constexpr void visit(F const& f, Both&... both) {
-    f(path_name{}, both.parameters...);
-    if constexpr (not std::is_empty_v<S>) f(path_name{}, both.statistics...);
-  }
-};
-
-}  // namespace detail
-
 /// Writes a checkpoint, all or nothing. `settings` are the program's: see settings_text.hpp.
 ///
 /// Errors  file_error; the checkpoint before it remains
