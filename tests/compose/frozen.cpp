@@ -139,3 +139,43 @@ TEST_CASE("frozen: any layer, of which no gradient is wanted") {
   has_the_slope_of_the_layer<sequential<linear<5, 5>, residual<sequential<linear<5, 5>>>>,
                              tensor<float, shape<4, 5>>>();
 }
+namespace {
+/// y = w·x with a gradient that is written by expressions, or element by element.
+template <bool Elements> struct scaled {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<3>> w;
+    TESSERA_PARAMETERS(w)
+  };
+  template <class S> using expected_shape = with_last<S, 3>;
+  template <class S> using output_shape = S;
+  static constexpr auto about = facts{.backward_reads = reads::input, .row_wise = true};
+  static constexpr void forward(auto const& p, auto x, auto y, auto) { assign(y, x * p.w); }
+  static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
+                                 auto) {
+    if constexpr (not Elements)
+      gradient.w += sum(dy * x, axis<0>);
+    else if (gradient.w.data() != nullptr)
+      for (auto i = std::size_t{0}; i < dy.size(); ++i)
+        gradient.w.data()[i % 3] += dy.data()[i] * x.data()[i];
+    dx.put(dy * p.w);
+  }
+  static constexpr void initialize(auto& p, auto&) { p.w = scalar_of<decltype(p.w)>{2}; }
+};
+}  // namespace
+TEMPLATE_TEST_CASE("frozen: a layer of one's own, whose gradient has no memory then", "",
+                   scaled<false>, scaled<true>) {
+  using rows = tensor<double, shape<4, 3>>;
+  using whole = sequential<linear<3, 3>, frozen<TestType>>;
+  auto p = parameters_of<whole, owned<double>>{};
+  auto s = statistics_of<whole, owned<double>>{};
+  auto g = torch_generator(1);
+  whole::initialize(p, s, g);
+  auto x = rows{};
+  test::fill(x, 1);
+  auto const report = gradient_check<whole, rows>(p, s, x, state_of<whole, rows, training_call>{},
+                                                  gradient_check_options{});
+  CHECK(report.passed);
+  auto q = parameters_of<TestType, owned<double>>{};
+  q.w = 2.0;
+  CHECK(gradient_check<TestType, rows>(q, x).passed);
+}

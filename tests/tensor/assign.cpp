@@ -70,3 +70,16 @@ TEST_CASE("assign: nothing to do for nothing") {
   assign(a.sized(0), 7.0F);
   for (auto const v : a.values) CHECK(v == 0);
 }
+TEST_CASE("assign: nothing is added to a view without memory") {
+  auto const v = view<float, shape<2, 3>>{};
+  auto const e = tensor<float, shape<2, 3>>{{1, 2, 3, 4, 5, 6}};
+  v += e * 2.0F;
+  v -= e;
+  slice(v, whole_axis, range<1, 3>) += slice(e, whole_axis, range<0, 2>);
+  slice(v, whole_axis, range<1, 3>) -= 1.0F;
+  v[1] += sum(e, axis<0>);
+  CHECK_FALSE(v.has_memory());
+  auto x = e;
+  view<float, shape<2, 3>>{x} += e;
+  CHECK(x(1, 2) == 12);
+}

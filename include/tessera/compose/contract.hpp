@@ -30,8 +30,10 @@
 ///                             chunks, absorb(statistics, observed) takes it up at the update
 ///   needs                     the inputs that a call must give: type_list<tag::memory>
 /// A view without memory means not kept, or not wanted: dropped activations, the first layer's dx,
-/// frozen parameters. A layer that does not say `about` is forward-only: forward(p, x) returns an
-/// expression, and the rest is derived (grad/trace.hpp).
+/// the gradient of frozen parameters. gradient.w += e does nothing to it; whoever writes its elements
+/// asks gradient.w.data() != nullptr first.
+/// A layer that does not say `about` is forward-only: forward(p, x) returns an expression, and the rest
+/// is derived (grad/trace.hpp).
 // clang-format on
 namespace tessera {
 

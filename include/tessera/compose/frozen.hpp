@@ -8,7 +8,8 @@ namespace tessera {
 /// A part whose parameters are saved and never optimized: they are statistics, by the same names.
 /// It runs as in evaluation, and slopes go through it: a discriminator behind a generator.
 ///
-/// Cost    no gradient, no moments; of its backward pass only dx
+/// Cost    no gradient, no moments; of its backward pass only dx. What backward gets as a gradient
+///         are views without memory: see compose/contract.hpp
 template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
   using inner = as_layer<evaluated<Layer>>;
   static constexpr auto about = [] {

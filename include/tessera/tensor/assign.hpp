@@ -148,15 +148,16 @@ template <tensor_like Y, operand E> constexpr void assign(Y y, E const& e) {
   detail::assign_to(y, e);
 }
 
+// What nobody wants has no memory, and nothing is added to it.
 template <class T, class S, class B>
 template <operand E>
 constexpr void view<T, S, B>::operator+=(E const& e) const {
-  detail::assign_to(*this, *this + e);
+  if (memory != nullptr) detail::assign_to(*this, *this + e);
 }
 template <class T, class S, class B>
 template <operand E>
 constexpr void view<T, S, B>::operator-=(E const& e) const {
-  detail::assign_to(*this, *this - e);
+  if (memory != nullptr) detail::assign_to(*this, *this - e);
 }
 template <class T, class S, class B>
 template <operand E>
@@ -171,12 +172,12 @@ constexpr void view<T, S, B>::operator/=(E const& e) const {
 template <class T, class S, class B, bool U>
 template <operand E>
 constexpr void strided_view<T, S, B, U>::operator+=(E const& e) const {
-  detail::assign_to(*this, *this + e);
+  if (memory != nullptr) detail::assign_to(*this, *this + e);
 }
 template <class T, class S, class B, bool U>
 template <operand E>
 constexpr void strided_view<T, S, B, U>::operator-=(E const& e) const {
-  detail::assign_to(*this, *this - e);
+  if (memory != nullptr) detail::assign_to(*this, *this - e);
 }
 template <class T, class S, class B, bool U>
 template <operand E>

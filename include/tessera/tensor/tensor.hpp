@@ -32,13 +32,12 @@ template <class Backend> constexpr void reads_no_number() {
 /// Memory of another owner, seen as a shape; carries run-time extents for bounded ones only.
 ///
 /// Elements are contiguous at the actual extents, the last axis innermost. A view without memory
-/// means not kept, or not wanted. Assigning a view to a named view makes that one see the other's
-/// memory, as with std::span; to write through a named view: assign(v, e) or v += e. An unnamed one
-/// is written: x[0] = a + b.
+/// means not kept, or not wanted: v += e and v -= e do nothing then. Assigning a view to a named
+/// view makes that one see the other's memory, as with std::span; to write through a named view:
+/// assign(v, e) or v += e. An unnamed one is written: x[0] = a + b.
 ///
 /// Errors  of a temporary tensor there is no view: tests/fail/view_of_temporary.cpp; an extent
-/// above
-///         its bound breaks the contract
+///         above its bound breaks the contract
 template <class T, class S, class Backend = default_backend> struct view {
   static_assert(complaint::holds<defined_backend<Backend>, Backend>,
                 "view: its backend is only declared here; cuda needs tessera/cuda.hpp");
