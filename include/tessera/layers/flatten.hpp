@@ -3,6 +3,7 @@
 
 #include <tessera/compose/layer.hpp>
 #include <tessera/tensor/assign.hpp>
+#include <tessera/tensor/slicing.hpp>
 
 namespace tessera {
 
@@ -18,16 +19,10 @@ struct flatten : without_parameters {
       shape<S::extents[0], static_cast<extent>(S::capacity / bound_of(S::extents[0]))>;
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
-    assign(y, seen_as<shape_of<decltype(y)>>(x));
+    assign(y, reshape<shape_of<decltype(y)>>(x));
   }
   static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
-    if (dx.has_memory()) assign(seen_as<shape_of<decltype(dy)>>(dx.view), dy);
-  }
-
- private:
-  template <class S> [[nodiscard]] static constexpr auto seen_as(auto x) {
-    using V = view<typename decltype(x)::scalar_type, S, backend_of<decltype(x)>>;
-    return V{x.data(), x.actual.template as<S>()};
+    if (dx.has_memory()) assign(reshape<shape_of<decltype(dy)>>(dx.view), dy);
   }
 };
 

@@ -9,6 +9,7 @@
 #include <tessera/ops/sinusoidal.hpp>
 
 #include <array>
+#include <numbers>
 
 namespace tessera {
 
@@ -30,7 +31,7 @@ template <std::size_t Width> struct sinusoidal : without_parameters {
     auto f = std::array<T, half>{};
     for (auto k = std::size_t{0}; k < half; ++k)
       f[k] = static_cast<T>(
-          lane::exp(-9.210340371976184 * static_cast<double>(k) / static_cast<double>(half)));
+          lane::exp(-4 * std::numbers::ln10 * static_cast<double>(k) / static_cast<double>(half)));
     return f;
   }();
 

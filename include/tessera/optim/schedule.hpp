@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 /// Learning rates over time, as torch.optim.lr_scheduler: plain structs whose rate(base, t) is the
 /// rate at step or epoch t. Only reduce_on_plateau remembers what was.
@@ -47,8 +48,8 @@ struct cosine_lr {
 
   [[nodiscard]] constexpr auto rate(double base, std::uint64_t t) const -> double {
     require(period > 0, "cosine_lr: the period is at least 1");
-    auto const phase = 3.14159265358979323846 * static_cast<double>(t % (2 * period)) /
-                       static_cast<double>(period);
+    auto const phase =
+        std::numbers::pi * static_cast<double>(t % (2 * period)) / static_cast<double>(period);
     return least + (base - least) * (1 + lane::cos(phase)) / 2;
   }
 };
@@ -101,7 +102,7 @@ struct one_cycle_lr {
 
  private:
   [[nodiscard]] static constexpr auto between(double start, double end, double done) -> double {
-    return end + (start - end) / 2 * (1 + lane::cos(3.14159265358979323846 * done));
+    return end + (start - end) / 2 * (1 + lane::cos(std::numbers::pi * done));
   }
 };
 

@@ -4,6 +4,7 @@
 #include <tessera/core/elementary.hpp>
 #include <tessera/random/mt19937.hpp>
 
+#include <numbers>
 #include <type_traits>
 
 namespace tessera::inline TESSERA_TARGET {
@@ -124,7 +125,7 @@ class torch_generator {
     auto const u1 = rand<double>();
     auto const u2 = rand<double>();
     auto const radius = lane::sqrt(-2.0 * lane::log1p(-u2));
-    auto const angle = 2.0 * 3.14159265358979323846 * u1;
+    auto const angle = 2.0 * std::numbers::pi * u1;
     has_normal_ = true;
     normal_ = radius * lane::sin(angle);
     return radius * lane::cos(angle);
@@ -134,7 +135,7 @@ class torch_generator {
       auto const u1 = T{1} - at[j];
       auto const u2 = at[j + 8];
       auto const radius = lane::sqrt(T{-2} * lane::log(u1));
-      auto const angle = static_cast<T>(2.0 * 3.14159265358979323846) * u2;
+      auto const angle = static_cast<T>(2.0 * std::numbers::pi) * u2;
       at[j] = radius * lane::cos(angle) * static_cast<T>(deviation) + static_cast<T>(mean);
       at[j + 8] = radius * lane::sin(angle) * static_cast<T>(deviation) + static_cast<T>(mean);
     }

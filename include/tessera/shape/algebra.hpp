@@ -63,10 +63,12 @@ inline constexpr auto extents_inserted = [] {
 
 }  // namespace detail
 
+/// S without its first axis: one sample of it, where the first axis is time or a batch.
 template <class S>
   requires(S::rank > 0)
 using without_first = shape_from<detail::extents_without_first<S>>;
 
+/// S without its last axis: one number for each row.
 template <class S>
   requires(S::rank > 0)
 using without_last = shape_from<detail::extents_without_last<S>>;
@@ -76,10 +78,12 @@ template <class S, std::size_t Axis, extent E>
   requires(Axis < S::rank)
 using with_extent = shape_from<detail::extents_with<S, Axis, E>>;
 
+/// S with rows of N elements.
 template <class S, std::size_t N>
   requires(S::rank > 0)
 using with_last = with_extent<S, S::rank - 1, static_cast<extent>(N)>;
 
+/// S with the extent E, fixed or bounded, in front.
 template <class S, extent E>
   requires(S::rank > 0)
 using with_first = with_extent<S, 0, E>;
@@ -103,6 +107,7 @@ inline constexpr auto extents_of_rank = [] {
 
 /// S with N axes: the last ones, or all of them after axes of extent 1.
 template <class S, std::size_t N> using with_rank = shape_from<detail::extents_of_rank<S, N>>;
+/// S with N axes or more.
 template <class S, std::size_t N>
 using with_rank_at_least = with_rank<S, (S::rank > N ? S::rank : N)>;
 

@@ -57,6 +57,8 @@ template <class Body> __global__ void run_recorded(Body const* body) { run_block
 /// which a replay computes anew on the host, so that learning rates and random counters move on.
 class queue {
  public:
+  // For each thread that launches: the temporaries of one expression at a time; the bodies of a
+  // recorded step; the numbers that it hands to the host. What needs more is refused by its size.
   static constexpr auto scratch_bytes = std::size_t{64} << 20;
   static constexpr auto body_bytes = std::size_t{8} << 20;
   static constexpr auto most_numbers = std::size_t{256};
