@@ -146,8 +146,7 @@ template <class T> [[nodiscard]] auto npy_type() -> std::string {
 /// Reads a .npy file of numbers of type T, by rows or by columns.
 ///
 /// Errors  file_error for a file that cannot be read, that is no .npy file, that holds another
-/// type,
-///         or more or less than its shape says
+///         type, or more or less than its shape says
 /// Source  NEP 1, versions 1.0 to 3.0
 template <class T> [[nodiscard]] auto load_npy(std::filesystem::path const& path) -> xt::xarray<T> {
   auto file = detail::input_file(path);

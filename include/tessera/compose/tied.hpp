@@ -12,9 +12,8 @@ namespace tessera {
 /// kept once, with one gradient.
 ///
 /// Shapes  x (...), numbers 0 .. Vocabulary - 1, of whole numbers or in the scalar type of the
-/// model
-///         -> y (..., Vocabulary); the body takes and gives vectors of Width; parameters: weight
-///         (Vocabulary, Width) and those of the body
+///         model -> y (..., Vocabulary); the body takes and gives vectors of Width; parameters:
+///         weight (Vocabulary, Width) and those of the body
 /// State   that of the body
 /// Cost    a copy and rows·Width·Vocabulary multiply-adds beside the body, twice that backward; the
 ///         body's output is kept

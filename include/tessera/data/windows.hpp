@@ -54,7 +54,7 @@ void check_parts(std::vector<recording_part> const& parts, std::size_t recording
 /// with the training set, as a random choice of overlapping windows would.
 ///
 /// Errors  std::invalid_argument for a share outside of [0, 1), and a part that ends before it
-/// begins
+///         begins
 [[nodiscard]] inline auto hold_out(std::vector<recording_part> const& parts, double share)
     -> std::pair<std::vector<recording_part>, std::vector<recording_part>> {
   if (not(share >= 0 && share < 1))
@@ -74,8 +74,7 @@ void check_parts(std::vector<recording_part> const& parts, std::size_t recording
 /// to another.
 ///
 /// Cost    a few numbers for each part; a window is computed when it is asked for, by a binary
-/// search
-///         of its part
+///         search of its part
 /// Errors  std::invalid_argument for a length or a stride of 0, a part that ends before it begins,
 ///         and more windows than can be counted; std::out_of_range for a window that is not there
 class windows {

@@ -49,8 +49,7 @@ struct tensor_entry {
 /// The tensors of a safetensors file by name, and its metadata.
 ///
 /// Cost    the data is in memory, once, and read only where the header fits the file's size;
-/// entries
-///         look into it
+///         entries look into it
 /// Errors  safetensors_error for everything that the format does not allow, duplicate names and a
 ///         header that does not begin with '{' included; file_error for a file that cannot be read
 /// Source  the format's text and the verdicts of its reference reader: tests/io/safetensors.cpp

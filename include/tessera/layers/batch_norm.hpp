@@ -18,8 +18,8 @@ struct batch_norm_options {
 /// those of the batch in a pass that learns, the running ones elsewhere.
 ///
 /// Shapes      x (batch, ..., Features) -> the same; parameters: weight and bias (Features)
-/// Statistics  model::initialize(parameters, statistics, generator) starts them; running_mean and
-/// running_var (Features), num_batches_tracked (); a batch is taken up
+/// Statistics  running_mean and running_var (Features), num_batches_tracked (), started by
+///             initialize(parameters, statistics, generator); a batch is taken up
 ///             once, at the update. With `lanes`, that divide those of a chunk, the bits do not
 ///             know how many chunks there are
 /// Cost        three passes forward, two backward; kept are two numbers for each group and feature

@@ -70,11 +70,13 @@ struct conv1d {
                                       .scratch = true,
                                       .slopes = true};
 
+  /// How many steps come out of so many.
   [[nodiscard]] static constexpr auto out_time(std::size_t time) -> std::size_t {
     if (Options.causal) return time;
     auto const padded = time + 2 * Options.padding;
     return padded > reach ? (padded - reach - 1) / Options.stride + 1 : 0;
   }
+  /// The same of an extent: a bound gives a bound.
   [[nodiscard]] static constexpr auto out_extent(extent time) -> extent {
     auto const n = static_cast<extent>(out_time(bound_of(time)));
     return is_bounded(time) ? at_most(n) : n;

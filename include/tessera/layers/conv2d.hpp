@@ -46,6 +46,7 @@ struct conv2d {
                                       .scratch = true,
                                       .slopes = true};
 
+  /// Rows or columns that come out of so many.
   [[nodiscard]] static constexpr auto extent_of_output(std::size_t in, std::size_t kernel,
                                                        std::size_t stride, std::size_t padding,
                                                        std::size_t dilation) -> extent {

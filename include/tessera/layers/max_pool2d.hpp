@@ -36,6 +36,7 @@ struct max_pool2d : without_parameters {
     auto const least = static_cast<extent>(window - 2 * around);
     return in >= least ? in : least > 0 ? least : 1;
   }
+  /// Rows or columns that come out of so many.
   [[nodiscard]] static constexpr auto extent_of_output(std::size_t in, std::size_t window,
                                                        std::size_t by, std::size_t around)
       -> extent {

@@ -13,7 +13,8 @@ namespace tessera::inline TESSERA_TARGET {
 /// then the smallest set of these that holds top_p of their probability.
 ///
 /// Shapes  scores (tokens) -> the token; probabilities: (tokens) -> (tokens)
-/// Cost    a sort; the probabilities and an order of the tokens on the stack
+/// Cost    a sort; the probabilities and an order of the tokens on the stack, 12 bytes for each
+///         token: 1.8 MB for a vocabulary of 150,000
 /// Source  the order and the ties are those of the logits processors of Hugging Face transformers;
 ///         reference values: tests/reference/token_sampler.py
 struct token_sampler {

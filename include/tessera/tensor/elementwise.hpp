@@ -10,9 +10,8 @@
 /// Shapes    operands broadcast by NumPy's rule; a bounded extent agrees with the same bound
 /// Cost      nothing until the expression is assigned; then one pass over memory
 /// Accuracy  that of tessera::lane, core/elementary.hpp; the same bits on every host backend. min
-/// and
-///           max of two operands are the instructions: where one is NaN, the result is the second
-///           (the reductions max(x) and min(x) find a NaN)
+///           and max of two operands are the instructions: where one is NaN, the result is the
+///           second (the reductions max(x) and min(x) find a NaN)
 /// Errors    shapes that do not broadcast, scalar types that differ: tests/fail/expression_*.cpp
 namespace tessera {
 

@@ -68,9 +68,8 @@ class made_folder {
 ///
 /// State   the folder is locked: see folder_lock.hpp
 /// Cost    a rename for each file, once
-/// Errors  file_error: another process has the folder, it cannot be written, or there is no run
-/// with
-///         these settings to resume, and then the first setting that differs is named
+/// Errors  file_error: another process has the folder, it cannot be written, or there is no
+///         run with these settings to resume, and then the first setting that differs is named
 class run_folder {
  public:
   static constexpr auto settings_file = "settings.yaml";

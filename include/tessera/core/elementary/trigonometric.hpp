@@ -69,9 +69,8 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto by_quadrant(bits_
 
 /// The sine of x in radians.
 ///
-/// Accuracy  |x| <= 2^16: float 2.5 ulp, double 3 ulp; beyond, the error of the reduction grows
-/// with
-///           |x|, and above 2^21 (float) or 2^50 (double) the result has no digits left
+/// Accuracy  |x| <= 2^16: float 2.5 ulp, double 3 ulp; beyond, the error of the reduction
+///           grows with |x|, and above 2^21 (float) or 2^50 (double) the result has no digits left
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto sin(V x) -> V {
   auto const [n, r] = detail::reduce_quadrant(x);
   return select(x == constant<V>(0), x, detail::by_quadrant(n, r));
