@@ -13,6 +13,7 @@
 #include <tessera/grad/cuda/trace.hpp>
 #include <tessera/ops/cuda/affine_map.hpp>
 #include <tessera/ops/cuda/attention.hpp>
+#include <tessera/ops/cuda/avg_pool2d.hpp>
 #include <tessera/ops/cuda/batch_norm.hpp>
 #include <tessera/ops/cuda/conv1d.hpp>
 #include <tessera/ops/cuda/conv2d.hpp>

@@ -17,6 +17,7 @@
 #include <tessera/grad/reduction.hpp>
 #include <tessera/layers/activation.hpp>
 #include <tessera/layers/attention.hpp>
+#include <tessera/layers/avg_pool2d.hpp>
 #include <tessera/layers/batch_norm.hpp>
 #include <tessera/layers/condition_bias.hpp>
 #include <tessera/layers/conv1d.hpp>

@@ -62,7 +62,7 @@ struct max_pool2d : without_parameters {
           geometry(x, y), x.data(), y.data(), dy.data(), dx.data());
   }
 
- private:
+  /// The windows of an input of x's extents.
   [[nodiscard]] static constexpr auto geometry(auto x, auto y) -> detail::max_pool2d_geometry {
     using S = shape_of<decltype(x)>;
     using R = shape_of<decltype(y)>;

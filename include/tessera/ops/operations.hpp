@@ -399,6 +399,24 @@ struct max_pool2d_geometry {
 /// dx), by pointers: a slope goes to the first number of its window that is the largest.
 struct max_pool2d_fn;
 
+/// The same windows, and what their sums are divided by: by the window, or by what of it lies
+/// inside.
+struct avg_pool2d_geometry {
+  max_pool2d_geometry windows;
+  bool counts_padding;
+
+  [[nodiscard]] constexpr auto count(max_pool2d_geometry::part const& rows,
+                                     max_pool2d_geometry::part const& columns) const
+      -> std::size_t {
+    return counts_padding ? windows.window.area()
+                          : (rows.end - rows.begin) * (columns.end - columns.begin);
+  }
+};
+
+/// kernel_for<avg_pool2d_fn, Backend> has forward(geometry, x, y) and backward(geometry, dy, dx),
+/// by pointers.
+struct avg_pool2d_fn;
+
 /// Rows of logits, and how their losses are taken.
 template <class T> struct cross_entropy_rows {
   std::size_t count;
@@ -440,6 +458,8 @@ namespace operation {
 
 using affine_map = detail::affine_map_fn;
 using attention = detail::attention_fn;
+using avg_pool2d = detail::avg_pool2d_fn;
+using avg_pool2d_geometry = detail::avg_pool2d_geometry;
 using batch_norm = detail::batch_norm_fn;
 using batch_norm_geometry = detail::batch_norm_geometry;
 using conv1d = detail::conv1d_fn;

@@ -51,12 +51,7 @@ template <class Channels> struct max_pool2d_passes {
     });
   }
 
- private:
-  template <class M, class V>
-  [[nodiscard]] TESSERA_INLINE static constexpr auto choose(M const& m, V a, V b) -> V {
-    using lane::select;
-    return select(m, a, b);
-  }
+ protected:
   /// f(place in y, {first number of the image in x, rows, columns}) for every window, ascending.
   struct window_of {
     std::size_t image;
@@ -76,6 +71,13 @@ template <class Channels> struct max_pool2d_passes {
     for (auto i = w.rows.begin; i < w.rows.end; ++i)
       for (auto j = w.columns.begin; j < w.columns.end; ++j)
         f(w.image + (i * g.in.width + j) * g.channels);
+  }
+
+ private:
+  template <class M, class V>
+  [[nodiscard]] TESSERA_INLINE static constexpr auto choose(M const& m, V a, V b) -> V {
+    using lane::select;
+    return select(m, a, b);
   }
 };
 
