@@ -15,6 +15,7 @@ struct breach<at_position<Path...>, Where, What> {
   template <std::size_t I> using inside = breach<at_position<I, Path...>, Where, What>;
 };
 
+struct parameters_and_forward;  ///< it has neither: no layer at all
 struct facts_named_about;
 struct facts_misspelt;  ///< of which the compiler has told
 struct parameters_of_storage;
@@ -36,7 +37,10 @@ struct statistics;
 struct observed;
 }  // namespace role
 
-/// Three sentences for three kinds of findings; of each object that takes a model.
+/// A sentence for each kind of finding; of each object that takes a model.
+template <class Finding> inline constexpr bool every_part_is_a_layer = true;
+template <class P, class W>
+inline constexpr bool every_part_is_a_layer<breach<P, W, parameters_and_forward>> = false;
 template <class Finding> inline constexpr bool every_layer_accepts_its_input = true;
 template <class P, class W, class E, class G>
 inline constexpr bool every_layer_accepts_its_input<mismatch<P, W, E, G>> = false;
@@ -47,6 +51,8 @@ template <class P, class W, class Tag>
 inline constexpr bool every_layer_keeps_the_contract<breach<P, W, input_given<Tag>>> = true;
 template <class P, class W>
 inline constexpr bool every_layer_keeps_the_contract<breach<P, W, facts_misspelt>> = true;
+template <class P, class W>
+inline constexpr bool every_layer_keeps_the_contract<breach<P, W, parameters_and_forward>> = true;
 template <class Finding> inline constexpr bool every_input_is_given = true;
 template <class P, class W, class Tag>
 inline constexpr bool every_input_is_given<breach<P, W, input_given<Tag>>> = false;
@@ -229,6 +235,13 @@ struct any_shape {
   template <class S> using output_shape = S;
 };
 
+/// Stands for what is no layer at all, and says so where it is asked.
+template <class L> struct no_layer : without_parameters, any_shape {
+  static constexpr auto about = facts{.row_wise = true, .streams = true};
+  template <class X, class Call> [[nodiscard]] static constexpr auto find() {
+    return detail::breach_of<L, complaint::parameters_and_forward>{};
+  }
+};
 /// Stands in for a model that is refused: after one message it accepts everything.
 struct refused : without_parameters, any_shape {
   static constexpr auto about = facts{.row_wise = true, .streams = true};

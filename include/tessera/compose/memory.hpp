@@ -77,6 +77,8 @@ template <class Model, class X, call_mode Mode, class Optimizer = detail::no_opt
 inline constexpr auto memory_of = [] {
   using Call = call_for<Mode, Inputs...>;
   using found = model_verdict<Model, X, Call>;
+  static_assert(complaint::every_part_is_a_layer<found>,
+                "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
   using L = checked_layer<Model, X, Call>;

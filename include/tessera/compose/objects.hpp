@@ -13,21 +13,28 @@ namespace tessera {
 namespace detail {
 
 // One question for each mistake in a call; the later ones are not asked where an earlier is wrong.
-template <class Expected, class Got>
-inline constexpr bool shape_fits = std::same_as<shape_of<Got>, shape_of<Expected>>;
-template <class Expected, class Got>
-inline constexpr bool scalar_fits =
+template <class Expected, class Got> inline constexpr bool input_is_a_tensor = contiguous<Got>;
+template <class Expected, class Got> inline constexpr bool shape_fits = true;
+template <class Expected, contiguous Got>
+inline constexpr bool shape_fits<Expected, Got> = std::same_as<shape_of<Got>, shape_of<Expected>>;
+template <class Expected, class Got> inline constexpr bool scalar_fits = true;
+template <class Expected, contiguous Got>
+inline constexpr bool scalar_fits<Expected, Got> =
     not shape_fits<Expected, Got> || std::same_as<scalar_of<Got>, scalar_of<Expected>>;
-template <class Expected, class Got>
-inline constexpr bool backend_fits =
+template <class Expected, class Got> inline constexpr bool backend_fits = true;
+template <class Expected, contiguous Got>
+inline constexpr bool backend_fits<Expected, Got> =
     not shape_fits<Expected, Got> || not scalar_fits<Expected, Got> ||
     std::same_as<backend_of<Got>, backend_of<Expected>>;
+template <class Input> inline constexpr bool extents_are_known = true;
+template <owning Input>
+inline constexpr bool extents_are_known<Input> = fixed_shape<shape_of<Input>>;
 template <class Call, class Context>
 inline constexpr bool inputs_fit = context_of<Context>::template covers<Call>;
 
 template <class L, class X, class Call, class P, class Input, class Context>
-inline constexpr bool call_fits =
-    is_input<X, Input> && are_parameters_of<L, P> && inputs_fit<Call, Context>;
+concept call_fits = contiguous<Input> && is_input<X, Input> && are_parameters_of<L, P> &&
+                    inputs_fit<Call, Context> && extents_are_known<Input>;
 
 /// An object writes its answer and its state while layers still read what came in.
 inline constexpr auto reads_no_own_memory =
@@ -76,6 +83,8 @@ template <class Checked, class X, class Call> struct forward_object {
   template <class P, class Input, class Context>
   auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
       -> const_view_of<output> {
+    static_assert(extents_are_known<Input>,
+                  "a tensor with bounded extents needs its actual ones: x.sized(n)");
     if constexpr (call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};
@@ -110,6 +119,8 @@ struct inference
                              call_for<call_mode::inference, Inputs...>> {
   using call_type = call_for<call_mode::inference, Inputs...>;
   using found = model_verdict<Model, X, call_type>;
+  static_assert(complaint::every_part_is_a_layer<found>,
+                "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
   static_assert(complaint::every_layer_keeps_the_contract<found>,
@@ -122,10 +133,12 @@ struct inference
   using typename base::output;
   using typename base::storage;
 
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
   auto operator()(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
       -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -134,10 +147,12 @@ struct inference
     clear_on<backend_of<X>>(state);
     return base::run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
   auto operator()(P const& p, auto const& statistics, Input const& x,
                   Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -146,10 +161,12 @@ struct inference
     clear_on<backend_of<X>>(state);
     return base::run(p, statistics, x, as_context(c));
   }
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
   auto resume(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
       -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -157,10 +174,12 @@ struct inference
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return base::run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
   auto resume(P const& p, auto const& statistics, Input const& x,
               Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -188,6 +207,8 @@ struct streaming : detail::forward_object<
     using type = complaint::none;
   };
   using found = typename either<steps, answer<true>, no_answer<void>>::type;
+  static_assert(complaint::every_part_is_a_layer<found>,
+                "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
   static_assert(complaint::every_layer_keeps_the_contract<found>,
@@ -199,10 +220,12 @@ struct streaming : detail::forward_object<
   using typename base::output;
   using typename base::storage;
 
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
   auto step(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
       -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -210,10 +233,12 @@ struct streaming : detail::forward_object<
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return base::run(p, empty_object<statistics_of<model, storage>>, x, as_context(c));
   }
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
   auto step(P const& p, auto const& statistics, Input const& x,
             Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -236,6 +261,8 @@ struct no_gradient {};
 template <class Model, class X, class Gradient, class... Inputs> struct differentiation_into {
   using call_type = call_for<call_mode::training, Inputs...>;
   using found = model_verdict<Model, X, call_type>;
+  static_assert(complaint::every_part_is_a_layer<found>,
+                "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
   static_assert(complaint::every_layer_keeps_the_contract<found>,
@@ -264,10 +291,12 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   [[no_unique_address]] detail::stored<work_type, 3> work;
   alignas(storage_alignment) bool has_kept;
 
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires(not detail::has_statistics<model, X>)
   auto forward(P const& p, Input const& x, Context const& c = {}) TESSERA_LIFETIMEBOUND
       -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -275,10 +304,12 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
     static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     return run(p, empty_object<statistics_type>, x, as_context(c));
   }
-  template <class P, contiguous Input, class Context = plain_context>
+  template <class P, class Input, class Context = plain_context>
     requires detail::has_statistics<model, X>
   auto forward(P const& p, auto const& statistics, Input const& x,
                Context const& c = {}) TESSERA_LIFETIMEBOUND -> const_view_of<output> {
+    static_assert(detail::input_is_a_tensor<X, Input>,
+                  "the input, behind the parameters, is a tensor or a view of one");
     static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
     static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
     static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
@@ -324,6 +355,8 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   template <class P, class Input, class Context>
   auto run(P const& p, auto const& statistics, Input const& x, Context const& c)
       -> const_view_of<output> {
+    static_assert(detail::extents_are_known<Input>,
+                  "a tensor with bounded extents needs its actual ones: x.sized(n)");
     if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const to = view_of<output>{y.data(), output_extents<model>(from.actual)};

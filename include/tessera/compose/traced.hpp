@@ -93,14 +93,28 @@ template <class L> struct traced {
 };
 
 namespace detail {
+enum class layer_kind { none, forward_only, whole };
 /// One that has a backward pass and says no facts is refused by name.
 template <class L>
-inline constexpr bool is_whole =
-    requires { L::about; } || requires(int a) { L::backward(a, a, a, a, a, a, a); };
+inline constexpr auto kind_of_layer =
+    requires { L::about; } || requires(int a) { L::backward(a, a, a, a, a, a, a); }
+        ? layer_kind::whole
+    : requires { typename L::template parameters<owned<float>>; } ? layer_kind::forward_only
+                                                                  : layer_kind::none;
+template <layer_kind> struct made_layer {
+  template <class L> using type = L;
+};
+template <> struct made_layer<layer_kind::forward_only> {
+  template <class L> using type = traced<L>;
+};
+template <> struct made_layer<layer_kind::none> {
+  template <class L> using type = no_layer<L>;
+};
 }  // namespace detail
 
 /// L itself, or what tracing makes of it.
-template <class L> using as_layer = either<detail::is_whole<L>, L, traced<L>>;
+template <class L>
+using as_layer = typename detail::made_layer<detail::kind_of_layer<L>>::template type<L>;
 
 /// What is wrong with a model that is called so; complaint::none if nothing is.
 template <class Model, class X, class Call> using model_verdict = verdict<as_layer<Model>, X, Call>;

@@ -51,6 +51,20 @@ struct target_for<Loss, Y, Given> {
 template <class Loss, class Y, class Given>
 using target_type = typename target_for<Loss, Y, Given>::type;
 
+/// Its type where it is a tensor or a view of one, and the type of its shape.
+template <class Given> struct tensor_given {
+  using kind = Given;
+  using shape_type = Given;
+};
+template <contiguous Given> struct tensor_given<Given> {
+  using kind = kind_of<Given>;
+  using shape_type = shape_of<Given>;
+};
+template <class Loss, class Y, class Given>
+using target_wanted =
+    target_type<Loss, Y,
+                std::conditional_t<contiguous<Given>, typename tensor_given<Given>::kind, Y>>;
+
 /// False for NaN and infinity, in numbers that have them.
 template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
   return value - value == T{0};
@@ -78,16 +92,24 @@ template <class Model, class X, class Optimizer, std::size_t Chunks = 1, class..
 struct training {
   using call_type = call_for<call_mode::training, Inputs...>;
   using found = model_verdict<Model, X, call_type>;
+  static_assert(complaint::every_part_is_a_layer<found>,
+                "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
+  static_assert(complaint::every_layer_keeps_the_contract<found>,
+                "a layer does not say what the contract of layers asks for");
+  static_assert(complaint::every_input_is_given<found>,
+                "a layer needs an input that the object is not made for");
+  /// The model; after one message, a stand-in.
+  using taken = either<std::same_as<found, complaint::none>, Model, refused>;
   static constexpr auto fused = fuses_update<Optimizer>;
   static_assert(not fused || Chunks == 1, "training: a fused update is for one chunk");
-  using late_reader = typename decltype(detail::position_without<detail::reads_first, Model, X,
+  using late_reader = typename decltype(detail::position_without<detail::reads_first, taken, X,
                                                                  call_type, fused>())::type;
   static_assert(complaint::holds<std::same_as<late_reader, complaint::none>, late_reader>,
                 "a fused update: this layer reads parameters after it added to their gradient");
   using pass_type =
-      differentiation_into<Model, X, std::conditional_t<fused, no_gradient, void>, Inputs...>;
+      differentiation_into<taken, X, std::conditional_t<fused, no_gradient, void>, Inputs...>;
   using model = typename pass_type::model;
   using input = X;
   using output = typename pass_type::output;
@@ -95,7 +117,7 @@ struct training {
   using scalar = model_scalar<X>;
   using parameters_type = typename pass_type::parameters_type;
   using statistics_type = typename pass_type::statistics_type;
-  using inference_type = inference<Model, X, Inputs...>;
+  using inference_type = inference<taken, X, Inputs...>;
   using moments_type = typename Optimizer::template moments<parameters_type>;
   static constexpr auto chunks = Chunks;
 
@@ -149,15 +171,16 @@ struct training {
   ///
   /// A model with dropout needs random_context{.seed = , .step = }, which may be within given(c);
   /// plain_context{} says that it trains without.
-  template <contiguous Input, contiguous Target, class Loss, class Context = detail::no_context>
+  template <class Input, class Target, class Loss, class Given = Optimizer,
+            class Context = detail::no_context>
     requires(Chunks == 1)
-  auto step(Input const& x, Target const& target, Loss loss, Optimizer const& optimizer,
+  auto step(Input const& x, Target const& target, Loss loss, Given const& optimizer,
             Context context = {}) -> scalar {
-    using from_type = kind_of<Input>;
-    using to_type = kind_of<Target>;
-    using wanted = detail::target_type<Loss, output, to_type>;
-    using x_shape = complaint::got<shape_of<from_type>>;
-    using target_shape = complaint::got<shape_of<to_type>>;
+    using from_type = typename detail::tensor_given<Input>::kind;
+    using to_type = typename detail::tensor_given<Target>::kind;
+    using wanted = detail::target_wanted<Loss, output, Target>;
+    using x_shape = typename detail::tensor_given<Input>::shape_type;
+    using target_shape = typename detail::tensor_given<Target>::shape_type;
     using expected_x = complaint::expected<shape_of<X>>;
     using expected_target = complaint::expected<shape_of<wanted>>;
     using random_layer = typename decltype(detail::position_without<
@@ -167,25 +190,33 @@ struct training {
     constexpr auto x_fits = std::same_as<from_type, X>;
     constexpr auto target_fits = std::same_as<to_type, wanted>;
     constexpr auto draws_rightly = std::same_as<random_layer, complaint::none>;
-    constexpr auto shape_fits = std::same_as<shape_of<from_type>, shape_of<X>>;
+    constexpr auto optimizer_fits = std::convertible_to<Given const&, Optimizer const&>;
+    constexpr auto shape_fits = std::same_as<x_shape, shape_of<X>>;
     constexpr auto scalar_fits = x_fits || not shape_fits;
-    constexpr auto target_shape_fits =
-        not x_fits || std::same_as<shape_of<to_type>, shape_of<wanted>>;
+    constexpr auto target_shape_fits = not x_fits || std::same_as<target_shape, shape_of<wanted>>;
     constexpr auto target_scalar_fits = not x_fits || target_fits || not target_shape_fits;
-    static_assert(complaint::holds<shape_fits, expected_x, x_shape>,
+    constexpr auto extents_known =
+        detail::extents_are_known<Input> && detail::extents_are_known<Target>;
+    static_assert(complaint::holds<shape_fits, expected_x, complaint::got<x_shape>>,
                   "training: the input must have the shape that the training was made for");
     static_assert(complaint::holds<scalar_fits, complaint::expected<X>, complaint::got<from_type>>,
                   "training: the input must have the scalar type that the training was made for");
-    static_assert(
-        complaint::holds<target_shape_fits, complaint::in<Loss>, expected_target, target_shape>,
-        "training: the target must have the shape that the loss takes for this output");
+    static_assert(complaint::holds<target_shape_fits, complaint::in<Loss>, expected_target,
+                                   complaint::got<target_shape>>,
+                  "training: the target must have the shape that the loss takes for this output");
     static_assert(
         complaint::holds<target_scalar_fits, complaint::expected<wanted>, complaint::got<to_type>>,
         "training: the target must have the scalar type that the loss takes");
+    static_assert(complaint::holds < extents_known || not x_fits || not target_fits, from_type >,
+                  "a tensor with bounded extents needs its actual ones: x.sized(n)");
+    static_assert(
+        complaint::holds<optimizer_fits, complaint::expected<Optimizer>, complaint::got<Given>>,
+        "training: the optimizer must be the one that the training was made for");
     static_assert(complaint::holds<draws_rightly, random_layer>,
                   "training: this layer draws numbers; pass random_context{.seed = , .step = }, or "
                   "plain_context{} to train without");
-    if constexpr (not x_fits || not target_fits || not draws_rightly) {
+    if constexpr (not x_fits || not target_fits || not extents_known || not draws_rightly ||
+                  not optimizer_fits) {
       return {};
     } else if constexpr (fused) {
       auto const from = as_const(x);
@@ -204,6 +235,14 @@ struct training {
       if (may_update(value)) update(optimizer);
       return value;
     }
+  }
+  /// Tells what a step takes.
+  template <class... Given>
+    requires(Chunks == 1 && sizeof...(Given) < 4)
+  auto step(Given const&...) -> scalar {
+    static_assert(complaint::holds < sizeof...(Given) == 4, Given... >,
+                  "training: step(x, target, loss, optimizer) takes four things");
+    return {};
   }
 
  private:

@@ -295,6 +295,25 @@ constexpr void for_each_parameter(F&& f, P& p, More&... more) {
   detail::visit_parameters(f, path_name{}, p, more...);
 }
 
+namespace detail {
+struct any_argument {
+  constexpr any_argument() = default;
+  template <class T> constexpr any_argument(T const&) {}
+};
+}  // namespace detail
+
+/// Tell where these are, where nothing of io is seen that fits better.
+template <class Never = void>
+void load_parameters(detail::any_argument, detail::any_argument, detail::any_argument = {}) {
+  static_assert(complaint::holds<not std::is_void_v<Never>>,
+                "load_parameters(file, parameters) is in <tessera/io/parameters.hpp>");
+}
+template <class Never = void>
+void save_parameters(detail::any_argument, detail::any_argument, detail::any_argument = {}) {
+  static_assert(complaint::holds<not std::is_void_v<Never>>,
+                "save_parameters(file, parameters) is in <tessera/io/parameters.hpp>");
+}
+
 /// Calls f(numbers, ...) with views: one of all numbers where the struct is one block, so that an
 /// optimizer's step or an average is one kernel; else one of each tensor. Not for constant
 /// expressions.

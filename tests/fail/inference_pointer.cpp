@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// EXPECT: the input, behind the parameters, is a tensor or a view of one
+// EXPECT: input_is_a_tensor<tessera::tensor<float, tessera::shape<16, 4>.*, float ?\*>
+// LINES: 8
+#include <tessera/tessera.hpp>
+
+using namespace tessera;
+using model = linear<4, 1>;
+using X = tensor<float, shape<16, 4>>;
+
+auto main() -> int {
+  static inference<model, X> run;
+  static parameters_of<model, owned<float>> p;
+  static float numbers[64];
+  (void)run(p, view<float, shape<16, 4>>{numbers});
+#ifdef TESSERA_MUST_FAIL
+  float* const pointer = numbers;
+  (void)run(p, pointer);
+#endif
+}
