@@ -59,6 +59,7 @@ TEMPLATE_TEST_CASE("conv1d: the bits of the reference, for random geometries", "
     same(fast{}, eight.by_rows(), *packed);
     same(fast{}, eight.by_columns(), *packed);
     same(slow{}, eight.by_columns(), none);
+    same(conv1d_by_products<reference>{}, eight.by_columns(), *packed);
     same(kernel_for<detail::conv1d_fn, cuda>{}, eight.by_columns(), none);
     auto dx = std::vector<T>(x.size());
     auto dx_want = dx;

@@ -66,9 +66,8 @@ template <class T> auto random_convolution(torch_generator& r, bool has_bias) ->
   return {g, numbers(g.batch * g.image.area() * g.in), numbers(g.batch * g.output.area() * g.out),
           numbers(g.out * g.group_in() * g.kernel.area()), numbers(has_bias ? g.out : 0)};
 }
-template <class Backend, class T>
+template <class Backend, class T, class kernel_type = kernel_for<detail::conv2d_fn, Backend>>
 auto run(convolution<T> const& c, T* packed, auto const& weights) -> results<T> {
-  using kernel_type = kernel_for<detail::conv2d_fn, Backend>;
   auto result = results<T>{c.dy, c.x, c.weight, c.bias};
   auto const has_bias = not c.bias.empty();
   kernel_type::forward(c.g, c.x.data(), weights, has_bias ? c.bias.data() : nullptr,
@@ -108,6 +107,8 @@ TEST_CASE("conv2d: weights of eight bits have the bits of what they stand for") 
     CHECK(run<reference>(c, none, eight.by_columns()) == want);
     CHECK(run<simd>(c, packed->data(), eight.by_rows()) == want);
     CHECK(run<simd>(c, packed->data(), eight.by_columns()) == want);
+    CHECK(run<reference, float, conv2d_by_products<reference>>(c, packed->data(),
+                                                               eight.by_columns()) == want);
     auto const on_cuda = run<cuda>(c, none, eight.by_columns());
     auto worst = 0.0F;
     for (auto i = std::size_t{0}; i < want.y.size(); ++i)

@@ -79,8 +79,9 @@ template <class T, class Stored = T> struct matrix_product {
 };
 
 /// kernel_for<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums +=
-/// the rows of d, ascending. Products of matrices, and the slopes of affine maps, are made of these
-/// two.
+/// the rows of d, ascending. Products of matrices and the slopes of affine maps are made of these
+/// two; so are convolutions of a backend whose kernel derives from conv1d_by_products<Backend> and
+/// conv2d_by_products<Backend>.
 struct product_fn;
 
 // -- attention ------------------------------------------------------------------------------------
