@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: forward-only: an operand is a tensor beside p and x
+// EXPECT: forward-only: `forward\(p, x\)` must be one expression of p and x
+// EXPECT: in<own>, tessera::complaint::forward_only<tessera::complaint::takes_a_constant_by_value>
+// LINES: 8
 #include <tessera/tessera.hpp>
 
 using namespace tessera;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: forward-only: `forward` reads an element as a number
+// EXPECT: forward-only: `forward\(p, x\)` must be one expression of p and x
+// EXPECT: in<own>,
+// tessera::complaint::forward_only<tessera::complaint::reads_an_element_by_slice_x_i_j> LINES: 8
 #include <tessera/tessera.hpp>
 
 using namespace tessera;

@@ -26,8 +26,21 @@ struct last_columns {
 
 }  // namespace
 
-static_assert(tracing::detail::names_inputs_only<nodes::constant<float>>);
-static_assert(not tracing::detail::names_inputs_only<nodes::leaf<float const, shape<2>, simd>>);
+// What a function names that its gradient would not see; it is asked with views of `probing`.
+using asked = view<float const, shape<2, 3>, probing<simd>>;
+template <class E> constexpr auto lost_by = tracing::detail::lost_by<detail::node_of<float, E>>;
+static_assert(lost_by<float> == tracing::lost::nothing && lost_by<asked> == tracing::lost::nothing);
+static_assert(lost_by<tensor<float, shape<3>>> == tracing::lost::nothing);
+static_assert(lost_by<tensor<float, shape<3>>&> == tracing::lost::outside_tensor);
+static_assert(lost_by<kind_of<asked>> == tracing::lost::own_tensor &&
+              lost_by<kind_of<asked>&> == tracing::lost::own_tensor);
+static_assert(lost_by<decltype(evaluate(asked{} * 2))> == tracing::lost::own_tensor);
+static_assert(lost_by<decltype(asked{} * asked{}(0, 1))> == tracing::lost::number);
+static_assert(lost_by<decltype(asked{} * asked{}[0][1])> == tracing::lost::number);
+static_assert(lost_by<decltype(asked{} * std::declval<kind_of<asked>&>()(0, 1))> ==
+              tracing::lost::number);
+static_assert(lost_by<decltype(sum(slice(asked{}, 0, whole_axis) * asked{}))> ==
+              tracing::lost::nothing);
 
 TEST_CASE("forward_only: a part of x is an answer") {
   using X = tensor<double, shape<4, 2, 3>>;

@@ -16,6 +16,12 @@ struct breach<at_position<Path...>, Where, What> {
 };
 
 struct parameters_and_forward;  ///< it has neither: no layer at all
+/// Of a layer that has `forward(p, x)` alone: what it must do that returns one expression of both.
+template <class What> struct forward_only;
+struct returns_an_expression;
+struct takes_a_constant_by_value;        ///< tensor<...>{{1, 2}} * x
+struct computes_no_tensor_of_its_own;    ///< as `evaluate` does, and a tensor from an expression
+struct reads_an_element_by_slice_x_i_j;  ///< x(i, j) is a number
 struct facts_named_about;
 struct facts_misspelt;  ///< of which the compiler has told
 struct parameters_of_storage;
@@ -41,12 +47,17 @@ struct observed;
 template <class Finding> inline constexpr bool every_part_is_a_layer = true;
 template <class P, class W>
 inline constexpr bool every_part_is_a_layer<breach<P, W, parameters_and_forward>> = false;
+template <class Finding> inline constexpr bool every_forward_is_an_expression = true;
+template <class P, class W, class What>
+inline constexpr bool every_forward_is_an_expression<breach<P, W, forward_only<What>>> = false;
 template <class Finding> inline constexpr bool every_layer_accepts_its_input = true;
 template <class P, class W, class E, class G>
 inline constexpr bool every_layer_accepts_its_input<mismatch<P, W, E, G>> = false;
 template <class Finding> inline constexpr bool every_layer_keeps_the_contract = true;
 template <class P, class W, class What>
 inline constexpr bool every_layer_keeps_the_contract<breach<P, W, What>> = false;
+template <class P, class W, class What>
+inline constexpr bool every_layer_keeps_the_contract<breach<P, W, forward_only<What>>> = true;
 template <class P, class W, class Tag>
 inline constexpr bool every_layer_keeps_the_contract<breach<P, W, input_given<Tag>>> = true;
 template <class P, class W>

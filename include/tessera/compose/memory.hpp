@@ -81,6 +81,8 @@ inline constexpr auto memory_of = [] {
                 "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
+  static_assert(complaint::every_forward_is_an_expression<found>,
+                "forward-only: `forward(p, x)` must be one expression of p and x");
   using L = checked_layer<Model, X, Call>;
   using P = parameters_of<L, storage_of<X>>;
   auto m = memory_report{};

@@ -123,6 +123,8 @@ struct inference
                 "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
+  static_assert(complaint::every_forward_is_an_expression<found>,
+                "forward-only: `forward(p, x)` must be one expression of p and x");
   static_assert(complaint::every_layer_keeps_the_contract<found>,
                 "a layer does not say what the contract of layers asks for");
   static_assert(complaint::every_input_is_given<found>,
@@ -211,6 +213,8 @@ struct streaming : detail::forward_object<
                 "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
+  static_assert(complaint::every_forward_is_an_expression<found>,
+                "forward-only: `forward(p, x)` must be one expression of p and x");
   static_assert(complaint::every_layer_keeps_the_contract<found>,
                 "a layer does not say what the contract of layers asks for");
   static_assert(complaint::every_input_is_given<found>,
@@ -265,6 +269,8 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
                 "a part of the model is no layer, as relu_layer is one and relu_layer() is none");
   static_assert(complaint::every_layer_accepts_its_input<found>,
                 "a layer is given a shape it does not take");
+  static_assert(complaint::every_forward_is_an_expression<found>,
+                "forward-only: `forward(p, x)` must be one expression of p and x");
   static_assert(complaint::every_layer_keeps_the_contract<found>,
                 "a layer does not say what the contract of layers asks for");
   static_assert(complaint::every_input_is_given<found>,

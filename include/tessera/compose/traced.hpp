@@ -65,7 +65,21 @@ template <class L> struct traced {
   template <class X, class Call> [[nodiscard]] static constexpr auto find() {
     using S = shape_of<X>;
     using needed = typename detail::shape_expected<L, S>::type;
-    return same_shape<L, needed, S>();
+    using asked = tracing::forward_only<L, tensor<float, S>>;
+    if constexpr (not std::same_as<needed, S>)
+      return same_shape<L, needed, S>();
+    else if constexpr (not asked::is_expression)
+      return detail::breach_of<L, complaint::forward_only<complaint::returns_an_expression>>{};
+    else if constexpr (asked::loses == tracing::lost::outside_tensor)
+      return detail::breach_of<L, complaint::forward_only<complaint::takes_a_constant_by_value>>{};
+    else if constexpr (asked::loses == tracing::lost::own_tensor)
+      return detail::breach_of<L,
+                               complaint::forward_only<complaint::computes_no_tensor_of_its_own>>{};
+    else if constexpr (asked::loses == tracing::lost::number)
+      return detail::breach_of<
+          L, complaint::forward_only<complaint::reads_an_element_by_slice_x_i_j>>{};
+    else
+      return detail::no_finding{};
   }
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {

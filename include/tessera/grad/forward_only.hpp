@@ -10,25 +10,42 @@
 /// What a function of (p, x) must be for its type to tell its gradient: one expression of them.
 namespace tessera::tracing {
 
+/// What an expression names that its gradient does not see; the last one is the worst.
+enum class lost { nothing, outside_tensor, own_tensor, number };
+
 namespace detail {
 
-/// True where every operand in memory is p's or x's, or a constant that the expression owns.
-template <class E> inline constexpr bool names_inputs_only = true;
+template <class Backend>
+inline constexpr auto lost_in_memory = is_computed_apart<Backend> ? lost::own_tensor
+                                       : is_probing<Backend>      ? lost::nothing
+                                                                  : lost::outside_tensor;
+[[nodiscard]] constexpr auto worst_of(auto... each) -> lost {
+  auto worst = lost::nothing;
+  ((worst = each > worst ? each : worst), ...);
+  return worst;
+}
+
+/// Nothing where every operand in memory is p's or x's, or a constant that the expression owns.
+template <class E> inline constexpr auto lost_by = lost::nothing;
 template <class T, class S, class B>
-inline constexpr bool names_inputs_only<nodes::leaf<T, S, B>> = is_probing<B>;
+inline constexpr auto lost_by<nodes::leaf<T, S, B>> = lost_in_memory<B>;
 template <class T, class S, class B, bool U>
-inline constexpr bool names_inputs_only<nodes::strided_leaf<T, S, B, U>> = is_probing<B>;
+inline constexpr auto lost_by<nodes::strided_leaf<T, S, B, U>> = lost_in_memory<B>;
+template <class X>
+inline constexpr auto lost_by<nodes::owned_leaf<X>> =
+    is_computed_apart<backend_of<X>> ? lost::own_tensor : lost::nothing;
+template <class T> inline constexpr auto lost_by<nodes::read_number<T>> = lost::number;
 template <class F, class... A>
-inline constexpr bool names_inputs_only<nodes::map<F, A...>> = (names_inputs_only<A> && ...);
+inline constexpr auto lost_by<nodes::map<F, A...>> = worst_of(lost_by<A>...);
 template <class Op, class... A>
-inline constexpr bool names_inputs_only<nodes::result<Op, A...>> = (names_inputs_only<A> && ...);
+inline constexpr auto lost_by<nodes::result<Op, A...>> = worst_of(lost_by<A>...);
 template <class A, class S, bool U>
-inline constexpr bool names_inputs_only<nodes::arranged<A, S, U>> = names_inputs_only<A>;
+inline constexpr auto lost_by<nodes::arranged<A, S, U>> = lost_by<A>;
 
 }  // namespace detail
 
 /// L::forward, asked with views that exist in types only: what it computes by itself, reads as a
-/// number or takes from elsewhere would be lost to the gradient, and does not compile.
+/// number or takes from elsewhere would be lost to the gradient. The objects tell of it.
 ///
 /// Errors  tests/fail/forward_only_*.cpp
 template <class L, class X> struct forward_only {
@@ -39,17 +56,12 @@ template <class L, class X> struct forward_only {
                           std::declval<view<scalar_of<X> const, shape_of<X>, probe>>()));
 
   static constexpr bool is_expression = array_operand<returned>;
-  static_assert(complaint::holds<is_expression, complaint::in<L>>,
-                "forward-only: `forward(p, x)` returns an expression, or a part of x");
-  static constexpr bool names_inputs_only = [] {
+  static constexpr auto loses = [] {
     if constexpr (is_expression)
-      return detail::names_inputs_only<tessera::detail::node_of<scalar_of<X>, returned>>;
+      return detail::lost_by<tessera::detail::node_of<scalar_of<X>, returned>>;
     else
-      return true;
+      return lost::nothing;
   }();
-  static_assert(complaint::holds<names_inputs_only, complaint::in<L>>,
-                "forward-only: an operand is a tensor beside p and x, which the expression would "
-                "only point to; a constant is taken by value: tensor<...>{{1, 2}} * x");
   using shape_type = typename std::conditional_t<is_expression, returned, X>::shape_type;
 };
 

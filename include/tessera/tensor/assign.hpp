@@ -108,7 +108,7 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
   static_assert(
       std::same_as<scalar_of<node_type>, T> || std::same_as<scalar_of<node_type>, compute_of<T>>,
       "assign: the right side has another scalar type; cast<T>(x) converts");
-  static_assert(not is_probing<backend_of<node_type>>,
+  static_assert(not is_probing<backend_of<node_type>> || is_computed_apart<backend_of<Y>>,
                 "forward-only: `forward` computes a tensor of its own, which no gradient passes; "
                 "return one expression of p and x, or write forward(p, x, y, m) and backward");
   if constexpr (broadcasts_to<S, shape_of<Y>> &&
@@ -193,9 +193,10 @@ constexpr void strided_view<T, S, B, U>::operator/=(E const& e) const {
 /// The value of an expression, as a tensor.
 template <expression E>
   requires(fixed_shape<shape_of<E>> && not on_device<backend_of<E>>)
-[[nodiscard]] constexpr auto evaluate(E const& e) -> tensor<
-    scalar_of<E>, shape_of<E>,
-    std::conditional_t<std::same_as<backend_of<E>, any_backend>, default_backend, backend_of<E>>> {
+[[nodiscard]] constexpr auto evaluate(E const& e)
+    -> tensor<scalar_of<E>, shape_of<E>,
+              std::conditional_t<std::same_as<backend_of<E>, any_backend>, default_backend,
+                                 value_backend<backend_of<E>>>> {
   return e;
 }
 

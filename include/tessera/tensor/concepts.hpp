@@ -15,6 +15,7 @@ template <class X> using backend_of = typename std::remove_cvref_t<X>::backend_t
 
 namespace nodes {
 struct base {};
+template <class T> struct read_number;  // tensor/node/leaf.hpp
 }  // namespace nodes
 
 /// The backend of tensors that exist in types only: a forward-only function is asked with it
@@ -24,6 +25,24 @@ template <class Backend> struct probing : Backend {
 };
 template <class Backend> inline constexpr bool is_probing = false;
 template <class Backend> inline constexpr bool is_probing<probing<Backend>> = true;
+/// The backend of a tensor that such a function computes by itself.
+template <class Backend> struct computed_apart : Backend {
+  using fallback = Backend;
+};
+template <class Backend> inline constexpr bool is_probing<computed_apart<Backend>> = true;
+template <class Backend> inline constexpr bool is_computed_apart = false;
+template <class Backend> inline constexpr bool is_computed_apart<computed_apart<Backend>> = true;
+namespace detail {
+template <class Backend> struct backend_of_value {
+  using type = Backend;
+};
+template <class Backend> struct backend_of_value<probing<Backend>> {
+  using type = computed_apart<Backend>;
+};
+}  // namespace detail
+/// The backend of a tensor that takes the value of an expression: the same, unless it exists in
+/// types only.
+template <class Backend> using value_backend = typename detail::backend_of_value<Backend>::type;
 
 /// An expression: a tree of operations that computes when it is assigned.
 template <class E>

@@ -83,8 +83,9 @@ template <class T, class S, class Backend = default_backend> struct view {
   [[nodiscard]] constexpr auto operator[](std::size_t i) const -> decltype(auto)
     requires(S::rank > 0)
   {
-    if constexpr (S::rank == 1) {
-      detail::reads_no_number<Backend>();
+    if constexpr (S::rank == 1 && is_probing<Backend>) {
+      return nodes::read_number<std::remove_const_t<T>>{};
+    } else if constexpr (S::rank == 1) {
       return (memory[i]);
     } else {
       using rest = without_first<S>;
@@ -98,13 +99,17 @@ template <class T, class S, class Backend = default_backend> struct view {
   }
   /// The element at an index on every axis.
   template <detail::indices... I>
-    requires(sizeof...(I) == S::rank)
+    requires(sizeof...(I) == S::rank && not is_probing<Backend>)
   [[nodiscard]] constexpr auto operator()(I... index) const -> T& {
-    detail::reads_no_number<Backend>();
     auto at = std::size_t{0};
     auto a = std::size_t{0};
     ((at = at * actual[a++] + static_cast<std::size_t>(index)), ...);
     return memory[at];
+  }
+  template <detail::indices... I>
+    requires(sizeof...(I) == S::rank && is_probing<Backend>)
+  [[nodiscard]] constexpr auto operator()(I...) const {
+    return nodes::read_number<std::remove_const_t<T>>{};
   }
   template <std::same_as<T const> U>  // a template, so that no view converts to itself
     requires(not std::is_const_v<T>)
@@ -234,12 +239,13 @@ template <class T, class S, class Backend> struct tensor {
   auto operator[](std::size_t) const&& = delete;
   template <detail::indices... I>
     requires(fixed_shape<S> && sizeof...(I) == S::rank)
-  [[nodiscard]] constexpr auto operator()(I... index) & TESSERA_LIFETIMEBOUND -> T& {
+  [[nodiscard]] constexpr auto operator()(I... index) & TESSERA_LIFETIMEBOUND -> decltype(auto) {
     return view<T, S, Backend>{values}(index...);
   }
   template <detail::indices... I>
     requires(fixed_shape<S> && sizeof...(I) == S::rank)
-  [[nodiscard]] constexpr auto operator()(I... index) const& TESSERA_LIFETIMEBOUND -> T const& {
+  [[nodiscard]] constexpr auto operator()(I... index) const&
+      TESSERA_LIFETIMEBOUND -> decltype(auto) {
     return view<T const, S, Backend>{values}(index...);
   }
   template <detail::indices... I>
@@ -305,13 +311,17 @@ struct strided_view {
   [[nodiscard]] constexpr auto data() const -> T* { return memory; }
   [[nodiscard]] constexpr auto size() const -> std::size_t { return actual.size(); }
   template <detail::indices... I>
-    requires(sizeof...(I) == S::rank)
+    requires(sizeof...(I) == S::rank && not is_probing<Backend>)
   [[nodiscard]] constexpr auto operator()(I... index) const -> T& {
-    detail::reads_no_number<Backend>();
     auto at = std::ptrdiff_t{0};
     auto a = std::size_t{0};
     ((at += strides[a++] * static_cast<std::ptrdiff_t>(index)), ...);
     return memory[at];
+  }
+  template <detail::indices... I>
+    requires(sizeof...(I) == S::rank && is_probing<Backend>)
+  [[nodiscard]] constexpr auto operator()(I...) const {
+    return nodes::read_number<std::remove_const_t<T>>{};
   }
   template <operand E> constexpr void operator=(E const& e) const&& { detail::assign_to(*this, e); }
   template <operand E> constexpr void operator+=(E const& e) const;
@@ -323,8 +333,9 @@ struct strided_view {
 // A tensor type stands for scalar, shape and backend at once: roles of memory are keyed by it.
 template <class X, class S> using reshaped = tensor<scalar_of<X>, S, backend_of<X>>;
 template <class X, std::size_t N> using resized = reshaped<X, with_last<shape_of<X>, N>>;
-template <class X> using kind_of = reshaped<X, shape_of<X>>;                   // of a view
-template <class X> using sample_of = reshaped<X, without_first<shape_of<X>>>;  // without time
+template <class X>
+using kind_of = tensor<scalar_of<X>, shape_of<X>, value_backend<backend_of<X>>>;  // of a view
+template <class X> using sample_of = reshaped<X, without_first<shape_of<X>>>;     // without time
 template <class X> using view_of = view<scalar_of<X>, shape_of<X>, backend_of<X>>;
 template <class X> using const_view_of = view<scalar_of<X> const, shape_of<X>, backend_of<X>>;
 

@@ -179,4 +179,15 @@ template <class T> struct constant : base {
   }
 };
 
+/// An element that a function reads as a number, where tensors exist in types only: as a number it
+/// leaves the expression, and with it the gradient.
+template <class T> struct read_number : constant<T> {
+  [[nodiscard]] constexpr operator T() const {
+    static_assert(std::is_void_v<T>,
+                  "forward-only: `forward` reads an element as a number, which no gradient "
+                  "passes; slice(x, i, j) stays in the expression");
+    return {};
+  }
+};
+
 }  // namespace tessera::nodes

@@ -22,6 +22,18 @@ template <class A> struct two_backends<probing<A>, A> {
 template <class A> struct two_backends<A, probing<A>> {
   using type = probing<A>;
 };
+template <class A> struct two_backends<computed_apart<A>, A> {
+  using type = computed_apart<A>;
+};
+template <class A> struct two_backends<A, computed_apart<A>> {
+  using type = computed_apart<A>;
+};
+template <class A> struct two_backends<computed_apart<A>, probing<A>> {
+  using type = computed_apart<A>;
+};
+template <class A> struct two_backends<probing<A>, computed_apart<A>> {
+  using type = computed_apart<A>;
+};
 template <class A, class B> using common_backend = typename two_backends<A, B>::type;
 
 template <class... A> struct backend_of_all;

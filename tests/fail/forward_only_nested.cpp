@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// EXPECT: forward-only: `forward\(p, x\)` must be one expression of p and x
+// EXPECT: at_position<1, 0>, tessera::complaint::in<own>,
+// tessera::complaint::forward_only<tessera::complaint::computes_no_tensor_of_its_own> LINES: 8
+#include <tessera/tessera.hpp>
+
+using namespace tessera;
+/// A layer of a user's, forward only.
+struct own {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<4>> weight;
+    TESSERA_PARAMETERS(weight)
+  };
+  static constexpr auto forward(auto const& p, auto x) {
+#ifdef TESSERA_MUST_FAIL
+    return evaluate(x * p.weight) * 2;
+#else
+    return x * p.weight * 2;
+#endif
+  }
+};
+
+auto main() -> int {
+  using model = sequential<linear<4, 4>, sequential<own, linear<4, 1>>>;
+  static training<model, tensor<float, shape<2, 4>>, adam> t;
+  (void)t;
+}
