@@ -21,6 +21,8 @@ def main(mode, source, *compile_command):
     most = re.search(r"^// LINES: (\d+)(?: (\d+))?$", text, re.MULTILINE)
     if not expected:
         return f"{source}: has no `// EXPECT: <regex>` line"
+    if "LINES:" in text and not most:
+        return f"{source}: has LINES, and no `// LINES: <most> [<most with clang>]` line"
     if "TESSERA_MUST_FAIL" not in text:
         return f"{source}: never asks for TESSERA_MUST_FAIL"
 

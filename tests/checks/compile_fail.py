@@ -55,6 +55,10 @@ class CompileFail(CheckTest):
         self.assertEqual(code, 0, output)
         self.assertIn("In file included from", output)
 
+    def test_a_limit_that_is_not_understood_is_reported(self):
+        self.assert_reports("has LINES, and no", arguments=self.arguments(
+            "must_fail", "// EXPECT: two bytes LINES: 8\n" + ASSERTION))
+
     def test_a_file_without_expectation_is_reported(self):
         self.assert_reports("has no `// EXPECT", arguments=self.arguments("control", ASSERTION))
 

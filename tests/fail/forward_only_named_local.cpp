@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+// Clang warns of the local besides.
 // EXPECT: forward-only: `forward\(p, x\)` must be one expression of p and x
-// EXPECT: in<own>,
-// tessera::complaint::forward_only<tessera::complaint::computes_no_tensor_of_its_own> LINES: 8
+// EXPECT: at_position<>, tessera::complaint::in<own>
+// EXPECT: forward_only<tessera::complaint::computes_no_tensor_of_its_own>
+// LINES: 8 34
 #include <tessera/tessera.hpp>
 
 using namespace tessera;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: forward-only: `forward\(p, x\)` must be one expression of p and x
-// EXPECT: at_position<1, 0>, tessera::complaint::in<own>,
-// tessera::complaint::forward_only<tessera::complaint::computes_no_tensor_of_its_own> LINES: 8
+// EXPECT: at_position<1, 0>, tessera::complaint::in<own>
+// EXPECT: forward_only<tessera::complaint::computes_no_tensor_of_its_own>
+// LINES: 8
 #include <tessera/tessera.hpp>
 
 using namespace tessera;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: forward-only: `forward\(p, x\)` must be one expression of p and x
-// EXPECT: in<own>, tessera::complaint::forward_only<tessera::complaint::returns_an_expression>
+// EXPECT: at_position<>, tessera::complaint::in<own>
+// EXPECT: forward_only<tessera::complaint::returns_an_expression>
 // LINES: 8
 #include <tessera/tessera.hpp>
 

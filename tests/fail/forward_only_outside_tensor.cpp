@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: forward-only: `forward\(p, x\)` must be one expression of p and x
-// EXPECT: in<own>, tessera::complaint::forward_only<tessera::complaint::takes_a_constant_by_value>
+// EXPECT: at_position<>, tessera::complaint::in<own>
+// EXPECT: forward_only<tessera::complaint::takes_a_constant_by_value>
 // LINES: 8
 #include <tessera/tessera.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: has no non-static data member named 'lr'|field designator 'lr' does not refer to any
-// field in type 'tessera::adam' LINES: 8
+// EXPECT: (data member named|field designator) 'lr'
+// EXPECT: adam
+// LINES: 8
 #include <tessera/tessera.hpp>
 
 using namespace tessera;
