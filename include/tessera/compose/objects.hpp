@@ -111,7 +111,8 @@ template <class Checked, class X, class Call> struct forward_object {
 /// State   zero at each call; `resume` goes on from the state that the call before left
 /// Cost    allocates nothing; sizeof is memory_of<Model, X, call_mode::inference>.object
 /// Errors  a shape that the model refuses: tests/fail/inference_wrong_model.cpp,
-///         tests/fail/inference_wrong_input.cpp; an input that is memory of the object itself, as
+///         tests/fail/inference_wrong_input.cpp; a part that is no layer:
+///         tests/fail/part_no_layer.cpp; an input that is memory of the object itself, as
 ///         its last answer is, breaks the contract: tests/compose/objects.cpp
 template <class Model, class X, class... Inputs>
 struct inference

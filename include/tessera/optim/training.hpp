@@ -84,10 +84,10 @@ template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
 ///         parameters and moments; an optimizer that fuses its update needs no gradient
 /// Errors  a layer that reads parameters late, where the update is fused:
 ///         tests/fail/training_fused_group_norm.cpp; a step of a model with dropout that is not
-///         told what to draw: tests/fail/training_dropout_without_context.cpp; a step whose input
-///         or target does not fit: tests/fail/training_input.cpp, tests/fail/training_target.cpp;
-///         an input or target that is memory of the training breaks the contract:
-///         tests/optim/training.cpp
+///         told what to draw: tests/fail/training_dropout_without_context.cpp; a step whose input,
+///         target or optimizer does not fit: tests/fail/training_input.cpp,
+///         tests/fail/training_target.cpp, tests/fail/training_other_optimizer.cpp; an input or
+///         target that is memory of the training breaks the contract: tests/optim/training.cpp
 template <class Model, class X, class Optimizer, std::size_t Chunks = 1, class... Inputs>
 struct training {
   using call_type = call_for<call_mode::training, Inputs...>;
