@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: delete
-// LINES: 13
+// LINES: 16
 #include <tessera/tensor/tensor.hpp>
 
 using namespace tessera;

@@ -295,7 +295,7 @@ template <std::size_t I, std::size_t Parts, class S, std::size_t Axis, std::size
 }  // namespace detail
 
 template <owning X, class... Selectors>
-  requires fixed_shape<shape_of<X>>
+  requires(fixed_shape<shape_of<X>> && detail::ranges_fit<shape_of<X>, Selectors...>)
 [[nodiscard]] constexpr auto slice(X& x TESSERA_LIFETIMEBOUND, Selectors... selectors) {
   return slice(detail::named_view(x), selectors...);
 }
