@@ -5,8 +5,6 @@
 #include <tessera/io/safetensors.hpp>
 #include <tessera/tensor/packed.hpp>
 
-#include <memory>
-
 /// Parameters in and out of safetensors files, or seen in them, by the names that PyTorch gives
 /// them.
 namespace tessera {
@@ -254,9 +252,8 @@ void map_tensor(safetensors const& content, std::string const& key, W& w,
   } else {
     static_assert(std::is_const_v<typename W::scalar_type>,
                   "map_parameters: parameters are mapped<T>, or views of constants");
-    // A view is not assigned to: it would copy what it views.
     auto const* const at = numbers_at<scalar_of<W>>(content, key);
-    if (set) std::construct_at(&w, W{at});
+    if (set) w = W{at};
   }
 }
 
