@@ -41,10 +41,17 @@ inline constexpr auto reads_no_own_memory =
     "the input is memory of the object that reads it, such as its last answer: copy it first";
 
 /// The memory of an object is not that of x: one comparison, of the distance between their ends.
-template <class Object> [[nodiscard]] auto lies_apart(Object const& object, auto const& x) -> bool {
+/// Where no one can be told, on bare metal, it is not asked.
+template <class Object>
+[[nodiscard]] auto lies_apart([[maybe_unused]] Object const& object, [[maybe_unused]] auto const& x)
+    -> bool {
+#if TESSERA_HOSTED
   auto const bytes = x.size() * sizeof(*x.data()) - 1;
   return written_memory::address(x.data()) - written_memory::address(&object) + bytes >=
          sizeof(Object) + bytes;
+#else
+  return true;
+#endif
 }
 /// Nor that of the inputs of a call and their slopes.
 template <class Object, class Stream, class... Tag, class... E>
@@ -112,8 +119,8 @@ template <class Checked, class X, class Call> struct forward_object {
 /// Cost    allocates nothing; sizeof is memory_of<Model, X, call_mode::inference>.object
 /// Errors  a shape that the model refuses: tests/fail/inference_wrong_model.cpp,
 ///         tests/fail/inference_wrong_input.cpp; a part that is no layer:
-///         tests/fail/part_no_layer.cpp; an input that is memory of the object itself, as
-///         its last answer is, breaks the contract: tests/compose/objects.cpp
+///         tests/fail/part_no_layer.cpp; an input that is memory of the object itself, as its last
+///         answer is, breaks the contract of a hosted program: tests/compose/objects.cpp
 template <class Model, class X, class... Inputs>
 struct inference
     : detail::forward_object<checked_layer<Model, X, call_for<call_mode::inference, Inputs...>>, X,
