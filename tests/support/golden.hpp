@@ -15,7 +15,8 @@ namespace test {
 class golden {
  public:
   explicit golden(std::string const& stem) {
-    auto const path = std::string{TESSERA_TEST_DATA} + "/" + stem + ".txt";
+    auto path = std::string{TESSERA_TEST_DATA};
+    path.append("/").append(stem).append(".txt");
     auto file = std::ifstream{path};
     if (not file) throw std::runtime_error{"no reference values: " + path};
     auto line = std::string{};
