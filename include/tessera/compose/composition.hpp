@@ -21,6 +21,11 @@ template <class T, std::size_t First, std::size_t Last, bool Kept = false> struc
   static constexpr auto bytes = bytes_of<T>;
 };
 
+namespace complaint {
+template <bool Kept, class Where, class Position, class Child>
+inline constexpr bool has_what_it_reads = Kept;
+}  // namespace complaint
+
 namespace detail {
 
 /// Where everything lies that lives between and inside of the children.
@@ -71,6 +76,9 @@ template <class... P> struct listed {
   char no_memory;
 };
 
+/// What a composition sees of its input or output, where it says that it reads it.
+template <bool Reads, class V> using read_if = either<Reads, V, unread<V>>;
+
 /// Piece I of work memory: of separate pieces by its index, of an arena by its plan.
 template <std::size_t I, class U>
   requires(is_empty<U>)
@@ -101,12 +109,14 @@ template <class Self, class P, class M> struct children {
   template <std::size_t I> using child = typename layout::template child<I>;
   P const& p;
   M const& m;
+  std::size_t at = 0;  ///< which of a row of layers, in `repeat`
 
+  [[nodiscard]] constexpr auto in_row(std::size_t i) const -> children { return {p, m, i}; }
   /// The numbers of value K between the children.
   template <std::size_t K> [[nodiscard]] constexpr auto numbers() const {
     using V = typename layout::template value<K>;
     if constexpr (layout::template keeps<K>)
-      return detail::part_as<layout::count + K, V>(&m.kept).data();
+      return detail::part_as<layout::count + K, V>(&m.kept, at).data();
     else
       return piece<layout::values_at + K, V>().data();
   }
@@ -122,13 +132,9 @@ template <class Self, class P, class M> struct children {
   }
   /// With the inputs of the call, and those that `more` adds to them: entries by tag.
   template <std::size_t I> constexpr void forward(auto x, auto y, auto const&... more) const {
-    using L = child<I>;
-    auto const m_inside =
-        lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...);
-    if constexpr (Call::purpose == call_mode::streaming && not row_wise<L>)
-      L::step(p.template get<I>(), x, y, m_inside);
-    else
-      L::forward(p.template get<I>(), x, y, m_inside);
+    forward_or_step<child<I>>(
+        p.template get<I>(at), x, y,
+        lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...));
   }
 
  protected:
@@ -141,7 +147,7 @@ template <class Self, class P, class M> struct children {
   template <std::size_t I> [[nodiscard]] constexpr auto kept() const -> auto& {
     using K = typename layout::template kept_at<I>;
     if constexpr (Call::training)
-      return detail::part_as<I, K>(&m.kept);
+      return detail::part_as<I, K>(&m.kept, at);
     else
       return piece<layout::count + I, K>();
   }
@@ -150,13 +156,13 @@ template <class Self, class P, class M> struct children {
     using in = typename layout::template input<I>;
     using C = typename layout::template call<I>;
     using storage = storage_of<in>;
-    auto const given = m.context.inside(I, Self::counts_places).template as<C>(more...);
+    auto const given = m.context.inside(I + at, Self::counts_places).template as<C>(more...);
     return loan<child<I>, in, C, Work, std::remove_const_t<decltype(given)>>{
-        detail::part_as<I, state_of<child<I>, in, C>>(&m.state),
+        detail::part_as<I, state_of<child<I>, in, C>>(&m.state, at),
         kept,
         work,
-        detail::part_as<I, statistics_of<child<I>, storage>>(&m.statistics),
-        detail::part_as<I, observed_by<child<I>, in, C>>(&m.observed),
+        detail::part_as<I, statistics_of<child<I>, storage>>(&m.statistics, at),
+        detail::part_as<I, observed_by<child<I>, in, C>>(&m.observed, at),
         given};
   }
 };
@@ -167,24 +173,32 @@ struct children_back : private children<Self, P, M> {
   using base = children<Self, P, M>;
   using typename base::Call;
   using layout = typename base::layout;
+  using base::at;
   using base::m;
   using base::p;
   G& gradient;
 
-  constexpr children_back(P const& parameters, G& slopes, M const& lent)
-      : base{parameters, lent}, gradient{slopes} {}
+  constexpr children_back(P const& parameters, G& slopes, M const& lent, std::size_t i = 0)
+      : base{parameters, lent, i}, gradient{slopes} {}
 
+  [[nodiscard]] constexpr auto in_row(std::size_t i) const -> children_back {
+    return {p, gradient, m, i};
+  }
   /// The numbers of value K as the forward pass kept it; no memory where it did not.
   template <std::size_t K> [[nodiscard]] constexpr auto numbers() const {
     using V = typename layout::template value<K>;
     if constexpr (layout::template keeps<K>)
-      return std::as_const(detail::part_as<layout::count + K, V>(&m.kept)).data();
+      return std::as_const(detail::part_as<layout::count + K, V>(&m.kept, at)).data();
     else
       return static_cast<scalar_of<V> const*>(nullptr);
   }
   template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
   [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
-    return const_view_of<typename layout::template value<K>>{numbers<K>(), actual};
+    using V = const_view_of<typename layout::template value<K>>;
+    if constexpr (layout::template keeps<K>)
+      return V{numbers<K>(), actual};
+    else
+      return unread<V>{{nullptr, actual}};
   }
   /// The numbers of slope K.
   template <std::size_t K> [[nodiscard]] auto slope_memory() const {
@@ -195,14 +209,23 @@ struct children_back : private children<Self, P, M> {
   [[nodiscard]] constexpr auto slope(actual_extents<S> actual = {}) const {
     return view_of<typename layout::template slope<K>>{slope_memory<K>(), actual};
   }
-  template <std::size_t I>
-  constexpr void backward(auto x, auto y, auto dy, auto dx, auto const&... more) const {
+  template <std::size_t I, class X, class Y>
+  constexpr void backward(X const& x, Y const& y, auto dy, auto dx, auto const&... more) const {
     using L = typename layout::template child<I>;
+    constexpr auto read = about_of<L>.backward_reads;
+    constexpr auto kept =
+        not(reads_input(read) && is_unread<X>) && not(reads_output(read) && is_unread<Y>);
+    using complaint::at_position, complaint::in;
+    static_assert(complaint::has_what_it_reads<kept, in<Self>, at_position<I>, in<L>>,
+                  "composition: the backward pass of a child reads an input or output that is "
+                  "not kept for it");
     using slopes = typename layout::template slopes_at<I>;
     using K = typename layout::template kept_at<I>;
     auto& work = detail::placed<I, slopes>(m.work.memory, layout::backward_plan.offset[I]);
-    L::backward(p.template get<I>(), x, y, as_const(dy), dx, gradient.template get<I>(),
-                base::template lend<I>(work, detail::part_as<I, K>(&m.kept), more...));
+    L::backward(p.template get<I>(at), static_cast<const_view_of<X> const&>(x),
+                static_cast<const_view_of<Y> const&>(y), as_const(dy), dx,
+                gradient.template get<I>(at),
+                base::template lend<I>(work, detail::part_as<I, K>(&m.kept, at), more...));
   }
   /// Adds to dx what child I, that may only write, leaves in slope K.
   template <std::size_t I, std::size_t K>
@@ -211,7 +234,8 @@ struct children_back : private children<Self, P, M> {
       backward<I>(x, y, dy, dx.again(), more...);
     } else {
       using part_type = typename layout::template slope<K>;
-      auto const part = dx.has_memory() ? slope<K>(x.actual) : without_memory<part_type>(x.actual);
+      auto const part =
+          dx.has_memory() ? slope<K>(x.actual) : view_of<part_type>{nullptr, x.actual};
       backward<I>(x, y, dy, writes(part), more...);
       if (dx.has_memory()) assign(dx.view, dx.view + part);
     }
@@ -237,6 +261,7 @@ template <class Self, class... Children> struct composition {
   template <class Storage> struct own {};  ///< parameters of the composition itself
   /// A child has a place of its own: in paths, and for random streams.
   static constexpr bool counts_places = true;
+  static constexpr std::size_t times = 1;  ///< how often the children stand there, in `repeat`
   static constexpr bool adds_dx = false;
   static constexpr auto backward_reads =
       reads_of((reads_input(about_of<as_layer<Children>>.backward_reads) || ...), false);
@@ -322,18 +347,23 @@ template <class Self, class... Children> struct composition {
     Self::run(children<Self, P, M>{p, m}, x, y);
   }
   static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
-  template <class P, class G, class M>
-  static constexpr void backward(P const& p, auto x, auto y, auto dy, auto dx, G& gradient, M m) {
-    Self::run_back(children_back<Self, P, G, M>{p, gradient, m}, x, y, dy, dx);
+  template <class P, class X, class Y, class G, class M>
+  static constexpr void backward(P const& p, X x, Y y, auto dy, auto dx, G& gradient, M m) {
+    constexpr auto read = about_of<Self>.backward_reads;
+    Self::run_back(children_back<Self, P, G, M>{p, gradient, m},
+                   detail::read_if<reads_input(read), X>(x),
+                   detail::read_if<reads_output(read), Y>(y), dy, dx);
   }
   template <class S> static constexpr void initialize(auto& p, S& s, auto& generator) {
     if constexpr (requires { Self::initialize_own(p.mine, generator); })
       Self::initialize_own(p.mine, generator);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      if constexpr (is_empty<S>)
-        (initialize_layer<child<I>>(p.template get<I>(), s, generator), ...);
-      else
-        (initialize_layer<child<I>>(p.template get<I>(), s.template get<I>(), generator), ...);
+      for (auto at = std::size_t{0}; at < Self::times; ++at)
+        if constexpr (is_empty<S>)
+          (initialize_layer<child<I>>(p.template get<I>(at), s, generator), ...);
+        else
+          (initialize_layer<child<I>>(p.template get<I>(at), s.template get<I>(at), generator),
+           ...);
     }(std::make_index_sequence<count>{});
   }
   static constexpr void initialize(auto& p, auto& generator) {
@@ -342,13 +372,15 @@ template <class Self, class... Children> struct composition {
   static constexpr void fold(auto& to, auto const& from) {
     for_each_index<count>([&]<std::size_t I>() {
       if constexpr (about_of<child<I>>.statistics)
-        fold_observed<child<I>>(to.template get<I>(), from.template get<I>());
+        for (auto at = std::size_t{0}; at < Self::times; ++at)
+          fold_observed<child<I>>(to.template get<I>(at), from.template get<I>(at));
     });
   }
   static constexpr void absorb(auto& s, auto const& o) {
     for_each_index<count>([&]<std::size_t I>() {
       if constexpr (about_of<child<I>>.statistics)
-        absorb_observed<child<I>>(s.template get<I>(), o.template get<I>());
+        for (auto at = std::size_t{0}; at < Self::times; ++at)
+          absorb_observed<child<I>>(s.template get<I>(at), o.template get<I>(at));
     });
   }
 };

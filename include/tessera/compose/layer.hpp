@@ -207,15 +207,6 @@ template <class L, class X, class Call> [[nodiscard]] constexpr auto find_mismat
   }
 }
 
-/// The finding of part I of a composition, seen from outside of it.
-template <std::size_t I, class L, class X, class Call>
-[[nodiscard]] constexpr auto mismatch_inside() {
-  using found = typename decltype(find_mismatch<L, X, Call>())::type;
-  if constexpr (std::same_as<found, complaint::none>)
-    return detail::no_finding{};
-  else
-    return std::type_identity<typename found::template inside<I>>{};
-}
 /// The finding of a composition that wants two shapes alike, at part I or at itself.
 template <class L, class Expected, class Got, std::size_t... I>
 [[nodiscard]] constexpr auto same_shape() {

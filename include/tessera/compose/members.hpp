@@ -52,14 +52,14 @@ template <class I, class... T> struct indexed_all;
 template <std::size_t... I, class... T>
 struct indexed_all<std::index_sequence<I...>, T...> : indexed<I, T>... {
   static constexpr std::size_t count = sizeof...(T);
-  template <std::size_t K> [[nodiscard]] constexpr auto get() -> auto& {
+  template <std::size_t K> [[nodiscard]] constexpr auto get(std::size_t = 0) -> auto& {
     using U = nth<K, T...>;
     if constexpr (is_empty<U>)
       return empty_object<U>;
     else
       return static_cast<indexed<K, U>&>(*this).value;
   }
-  template <std::size_t K> [[nodiscard]] constexpr auto get() const -> auto const& {
+  template <std::size_t K> [[nodiscard]] constexpr auto get(std::size_t = 0) const -> auto const& {
     using U = nth<K, T...>;
     if constexpr (is_empty<U>)
       return empty_object<U>;
@@ -68,21 +68,54 @@ struct indexed_all<std::index_sequence<I...>, T...> : indexed<I, T>... {
   }
 };
 
-/// Part I of a pack as the U that it is; an empty U is some object without memory.
+}  // namespace detail
+
+/// N members of one kind, the index chosen at run time.
+template <class Part, std::size_t N> struct equal_members {
+  Part each[N];
+  template <std::size_t> [[nodiscard]] constexpr auto get(std::size_t at) -> auto& {
+    return each[at];
+  }
+  template <std::size_t> [[nodiscard]] constexpr auto get(std::size_t at) const -> auto& {
+    return each[at];
+  }
+};
+/// Those, or nothing of nothing.
+template <class Part, std::size_t N>
+using equal_members_if = either<is_empty<Part>, nothing, equal_members<Part, N>>;
+
+namespace detail {
+
+/// Part I of a pack as the U that it is; an empty U is some object without memory. Of
+/// equal members, or part I of each of them, that of the one at its place.
 template <std::size_t I, class U>
   requires(is_empty<U>)
-[[nodiscard]] constexpr auto part_as(void const*) -> U& {
+[[nodiscard]] constexpr auto part_as(void const*, std::size_t = 0) -> U& {
   return empty_object<U>;
 }
 template <std::size_t I, class U>
   requires(not is_empty<U>)
-[[nodiscard]] constexpr auto part_as(indexed<I, U>* whole) -> U& {
+[[nodiscard]] constexpr auto part_as(indexed<I, U>* whole, std::size_t = 0) -> U& {
   return whole->value;
 }
 template <std::size_t I, class U>
   requires(not is_empty<U>)
-[[nodiscard]] constexpr auto part_as(indexed<I, U> const* whole) -> U const& {
+[[nodiscard]] constexpr auto part_as(indexed<I, U> const* whole, std::size_t = 0) -> U const& {
   return whole->value;
+}
+template <std::size_t I, class U, class Part, std::size_t N>
+  requires(not is_empty<U>)
+[[nodiscard]] constexpr auto part_as(equal_members<Part, N>* whole, std::size_t at) -> U& {
+  if constexpr (std::is_same_v<Part, U>)
+    return whole->each[at];
+  else
+    return part_as<I, U>(&whole->each[at]);
+}
+template <std::size_t I, class U, class Part, std::size_t N>
+  requires(not is_empty<U>)
+[[nodiscard]] constexpr auto part_as(equal_members<Part, N> const* whole, std::size_t at)
+    -> U const& {
+  return whole->each[at];
 }
 
 }  // namespace detail

@@ -37,9 +37,17 @@ template <class V> [[nodiscard]] constexpr auto adds_to(V v) -> slope_target<V, 
   return {v};
 }
 
+/// A view that no backward pass may read, known by its type.
+template <class V> struct unread : V {};
+template <class V> inline constexpr bool is_unread = false;
+template <class V> inline constexpr bool is_unread<unread<V>> = true;
+template <class V> [[nodiscard]] constexpr auto as_const(unread<V> const& v) {
+  return unread<const_view_of<V>>{{v.data(), v.actual}};
+}
+
 /// A view of what is not kept, or not wanted.
 template <class X> [[nodiscard]] constexpr auto without_memory(actual_extents<shape_of<X>> actual) {
-  return view_of<X>{nullptr, actual};
+  return unread<view_of<X>>{{nullptr, actual}};
 }
 
 }  // namespace tessera
