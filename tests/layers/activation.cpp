@@ -5,6 +5,7 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<tanh_layer, shape<4, 3>> && accepts<gelu_layer, shape<3>>);
 static_assert(in_place<tanh_layer> && row_wise<tanh_layer>);
 static_assert(tanh_layer::about.backward_reads == reads::output);
 static_assert(gelu_layer::about.backward_reads == reads::input && not in_place<gelu_layer>);

@@ -5,6 +5,7 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<conv1d<4, 6, 3>, shape<9, 4>>);
 static_assert(std::same_as<output_shape<conv1d<4, 6, 3>, shape<9, 2, 4>>, shape<7, 2, 6>>);
 static_assert(std::same_as<output_shape<conv1d<4, 6, 3, conv1d_options{.stride = 2, .padding = 1}>,
                                         shape<at_most(9), 4>>,

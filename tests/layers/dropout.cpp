@@ -5,6 +5,7 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<dropout<>, shape<4, 3>> && accepts<dropout<0.3>, shape<3>>);
 static_assert(in_place<dropout<>> && dropout<>::about.backward_reads == reads::neither);
 static_assert(std::is_empty_v<kept_of<dropout<>, tensor<float, shape<3>>, training_call>>,
               "found again, not kept");

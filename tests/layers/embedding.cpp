@@ -4,6 +4,7 @@
 
 using namespace tessera;
 
+static_assert(accepts<embedding<7, 4>, shape<9, 2>>);
 static_assert(
     std::same_as<output_shape<embedding<7, 4>, shape<at_most(9), 2>>, shape<at_most(9), 2, 4>>);
 static_assert(parameter_count<embedding<7, 4>> == 28 && streams<embedding<7, 4>>);

@@ -4,6 +4,7 @@
 
 using namespace tessera;
 
+static_assert(accepts<flatten, shape<3, 2, 4>>);
 static_assert(std::same_as<output_shape<flatten, shape<at_most(3), 2, 4>>, shape<at_most(3), 8>>);
 static_assert(std::same_as<output_shape<flatten, shape<3>>, shape<3, 1>>);
 

@@ -4,6 +4,8 @@
 
 using namespace tessera;
 
+static_assert(accepts<identity, shape<4, 3>> &&
+              accepts<skip_connection<linear<3, 1>>, shape<4, 3>>);
 static_assert(in_place<identity> && streams<identity> && parameter_count<identity> == 0);
 
 TEST_CASE("identity: alone it copies, between layers it does nothing") {

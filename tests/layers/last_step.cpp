@@ -5,6 +5,7 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<last_step, shape<5, 2, 4>>);
 static_assert(std::same_as<output_shape<last_step, shape<4, 3, 5>>, shape<3, 5>>);
 static_assert(
     std::same_as<output_shape<last_step, shape<at_most(4), at_most(3), 5>>, shape<at_most(3), 5>>);

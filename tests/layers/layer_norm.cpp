@@ -5,6 +5,7 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<layer_norm<4>, shape<2, 4>>);
 static_assert(row_wise<layer_norm<4>> && not accepts<layer_norm<4>, shape<2, 5>>);
 static_assert(parameter_count<layer_norm<4>> == 8);
 static_assert(parameter_count<layer_norm<4, layer_norm_options{.affine = false}>> == 0);

@@ -5,6 +5,8 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<lstm<3, 8>, shape<9, 2, 3>> &&
+              layer_for<lstm<3, 8>, tensor<float, shape<2, 3>>, streaming_call>);
 static_assert(parameter_count<sequential<lstm<5, 64>, linear<64, 1>>> == 18'241);
 static_assert(parameter_count<sequential<lstm<5, 64, lstm_options{.layers = 2}>, linear<64, 1>>> ==
               51'521);

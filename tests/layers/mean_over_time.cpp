@@ -5,6 +5,7 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<mean_over_time, shape<5, 2, 4>>);
 static_assert(std::same_as<output_shape<mean_over_time, shape<4, 3, 5>>, shape<3, 5>>);
 static_assert(std::same_as<output_shape<mean_over_time, shape<at_most(4), 5>>, shape<5>>);
 static_assert(parameter_count<mean_over_time> == 0);

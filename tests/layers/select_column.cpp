@@ -4,6 +4,7 @@
 
 using namespace tessera;
 
+static_assert(accepts<select_column<1, 3>, shape<4, 3>>);
 static_assert(
     std::same_as<output_shape<select_column<1, 3>, shape<at_most(4), 3>>, shape<at_most(4)>>);
 static_assert(not accepts<select_column<1, 3>, shape<4, 2>> &&

@@ -4,6 +4,7 @@
 
 using namespace tessera;
 
+static_assert(accepts<sinusoidal<8>, shape<5>> && accepts<time_embedding<8, 6>, shape<5>>);
 static_assert(std::same_as<output_shape<sinusoidal<8>, shape<5>>, shape<5, 8>>);
 static_assert(parameter_count<time_embedding<8, 6>> == 8 * 6 + 6 + 6 * 6 + 6);
 

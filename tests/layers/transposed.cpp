@@ -5,6 +5,7 @@
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(accepts<transposed_layer, shape<5, 2, 4>>);
 static_assert(std::same_as<output_shape<transposed_layer, shape<4, 3, 5>>, shape<3, 4, 5>>);
 static_assert(
     std::same_as<output_shape<transposed_layer, shape<at_most(4), 3>>, shape<3, at_most(4)>>);

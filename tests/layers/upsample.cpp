@@ -4,6 +4,7 @@
 
 using namespace tessera;
 
+static_assert(accepts<upsample<2>, shape<2, 3, 4, 5>>);
 static_assert(std::same_as<output_shape<upsample<2>, shape<2, 3, 4, 5>>, shape<2, 6, 8, 5>>);
 static_assert(std::same_as<output_shape<upsample<3>, shape<at_most(2), 1, 4, 5>>,
                            shape<at_most(2), 3, 12, 5>>);

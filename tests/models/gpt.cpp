@@ -13,6 +13,7 @@ using small = gpt<gpt_options{
 constexpr auto characters = gpt_options{.vocabulary = 128};
 
 // -- contract -------------------------------------------------------------------------------------
+static_assert(layer_for<small, tensor<float, shape<9, 2>>>);
 static_assert(std::same_as<output_shape<small, shape<at_most(9), 2>>, shape<at_most(9), 2, 11>>);
 static_assert(streams<small> && stateful<small>);
 static_assert(parameter_count<gpt<characters>> ==

@@ -192,9 +192,8 @@ struct cross_entropy {
   using target_type = tensor<std::int32_t, without_last<shape_of<Y>>, backend_of<Y>>;
 
   [[nodiscard]] constexpr auto terms(auto target) const -> std::size_t {
-    auto n = std::size_t{0};
-    for (auto const t : target) n += static_cast<std::int64_t>(t) != ignore_index ? 1 : 0;
-    return n;
+    return kernel_for<detail::cross_entropy_fn, backend_of<decltype(target)>>::terms(
+        target.size(), target.data(), ignore_index);
   }
   template <class Y>
   [[nodiscard]] constexpr auto value(Y y, auto target, scalar_of<Y> scale) const -> scalar_of<Y> {

@@ -428,7 +428,8 @@ template <class T> struct cross_entropy_rows {
 };
 
 /// kernel_for<cross_entropy_fn, Backend>::rows(rows, logits, targets, slope or null): the sum of
-/// the losses of all rows times scale, and the slopes of that.
+/// the losses of all rows times scale, and the slopes of that; terms(rows, targets, ignored): how
+/// many rows count, for the host.
 struct cross_entropy_fn;
 
 /// Which elements a call drops, and by what the others are multiplied.

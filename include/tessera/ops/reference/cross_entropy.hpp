@@ -50,6 +50,14 @@ template <> struct kernel_for<detail::cross_entropy_fn, reference> {
     }
     return rows.count == 0 ? T{0} : loss.total() * rows.scale;
   }
+  /// The rows that count.
+  static constexpr auto terms(std::size_t rows, auto const* targets, std::int64_t ignored)
+      -> std::size_t {
+    auto n = std::size_t{0};
+    for (auto r = std::size_t{0}; r < rows; ++r)
+      n += static_cast<std::int64_t>(targets[r]) != ignored ? 1 : 0;
+    return n;
+  }
 };
 
 }  // namespace tessera
