@@ -27,20 +27,20 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
     auto const* const dy = q + 3 * rows * row;
     auto const unseen =
         round % 5 < 2 ? std::size_t{r.randint(static_cast<std::uint32_t>(keys) + 1)} : 0;
-    auto const head = detail::attention_head<T>{queries,
-                                                keys,
-                                                width,
-                                                row,
-                                                row,
-                                                out,
-                                                1,
-                                                before,
-                                                causal,
-                                                T{0.3F},
-                                                q,
-                                                q + rows * row,
-                                                q + 2 * rows * row,
-                                                unseen};
+    auto const head = detail::attention_head<T>{.queries = queries,
+                                                .keys = keys,
+                                                .width = width,
+                                                .q_row = row,
+                                                .kv_row = row,
+                                                .out = out,
+                                                .sum = 1,
+                                                .before = before,
+                                                .causal = causal,
+                                                .scale = T{0.3F},
+                                                .q = q,
+                                                .k = q + rows * row,
+                                                .v = q + 2 * rows * row,
+                                                .unseen = unseen};
     auto y = std::vector<T>(queries * out);
     auto y_want = y;
     auto sums = std::vector<T>(queries);
@@ -53,10 +53,13 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
     auto d = std::vector<T>(3 * rows * row);
     auto d_want = d;
     auto const slopes = [&](std::vector<T>& to) {
-      return detail::attention_slopes<T>{y_want.data(),          dy,
-                                         sums_want.data(),       to.data(),
-                                         to.data() + rows * row, to.data() + 2 * rows * row,
-                                         round % 3 == 0};
+      return detail::attention_slopes<T>{.y = y_want.data(),
+                                         .dy = dy,
+                                         .log_sum = sums_want.data(),
+                                         .dq = to.data(),
+                                         .dk = to.data() + rows * row,
+                                         .dv = to.data() + 2 * rows * row,
+                                         .adds = round % 3 == 0};
     };
     fast::backward(head, slopes(d), *a);
     slow::backward(head, slopes(d_want), *b);
@@ -69,8 +72,19 @@ TEST_CASE("attention: one query at a time gives the bits of all") {
   auto memory = std::vector<float>(70 * 36);
   test::fill(memory.data(), memory.size(), 1);
   auto const* const q = memory.data();
-  auto const whole =
-      detail::attention_head<float>{70, 70, 12, 36, 36, 12, 1, 0, true, 0.5F, q, q + 12, q + 24};
+  auto const whole = detail::attention_head<float>{.queries = 70,
+                                                   .keys = 70,
+                                                   .width = 12,
+                                                   .q_row = 36,
+                                                   .kv_row = 36,
+                                                   .out = 12,
+                                                   .sum = 1,
+                                                   .before = 0,
+                                                   .causal = true,
+                                                   .scale = 0.5F,
+                                                   .q = q,
+                                                   .k = q + 12,
+                                                   .v = q + 24};
   auto y = std::vector<float>(70 * 12);
   auto one = y;
   run::forward(whole, y.data(), static_cast<float*>(nullptr), *work);

@@ -38,16 +38,27 @@ TEMPLATE_TEST_CASE("attention: on cuda up to rounding, for random heads", "", fl
         std::vector<T>{static_cast<T>(r.randint(static_cast<std::uint32_t>(keys) + 1)),
                        static_cast<T>(round % 3 == 0 ? 0 : keys)};
     auto const all_heads =
-        detail::attention_heads<T>{{queries, keys, width, q_row, kv_row, q_row, lanes * heads,
-                                    before, causal, T{0.3F}, q.data(), k.data(), v.data()},
-                                   lanes,
-                                   heads,
-                                   sharing,
-                                   heads * width,
-                                   groups * width,
-                                   heads * width,
-                                   heads,
-                                   round % 4 < 2 ? lengths.data() : nullptr};
+        detail::attention_heads<T>{.first = {.queries = queries,
+                                             .keys = keys,
+                                             .width = width,
+                                             .q_row = q_row,
+                                             .kv_row = kv_row,
+                                             .out = q_row,
+                                             .sum = lanes * heads,
+                                             .before = before,
+                                             .causal = causal,
+                                             .scale = T{0.3F},
+                                             .q = q.data(),
+                                             .k = k.data(),
+                                             .v = v.data()},
+                                   .lanes = lanes,
+                                   .heads = heads,
+                                   .sharing = sharing,
+                                   .q_lane = heads * width,
+                                   .kv_lane = groups * width,
+                                   .out_lane = heads * width,
+                                   .sum_lane = heads,
+                                   .lengths = round % 4 < 2 ? lengths.data() : nullptr};
     struct results {
       std::vector<T> y, sums, dq, dk, dv, weights;
     };

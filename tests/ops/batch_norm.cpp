@@ -35,22 +35,25 @@ auto run(Kernel, detail::batch_norm_geometry const& g, std::vector<T> const& num
   auto dweight = of(g.features, T(0.25));
   auto dbias = dweight;
   auto const seen = [&](std::size_t i) {
-    return detail::batch_norm_seen<T>{count.data() + i, seen_mean.data() + i * g.features,
-                                      seen_squares.data() + i * g.features};
+    return detail::batch_norm_seen<T>{.count = count.data() + i,
+                                      .mean = seen_mean.data() + i * g.features,
+                                      .squares = seen_squares.data() + i * g.features};
   };
   for (auto const batch : {std::size_t{0}, std::size_t{1}}) {
     auto const from = batch == 0 ? x : dy;
     if (learns)
-      Kernel::template observe<T>(g, from, T(1e-5), mean.data(), scale.data(),
-                                  {counts.data(), means.data(), squares.data()}, seen(batch));
+      Kernel::template observe<T>(
+          g, from, T(1e-5), mean.data(), scale.data(),
+          {.count = counts.data(), .mean = means.data(), .squares = squares.data()}, seen(batch));
     else
       Kernel::template recall<T>(g.features, running_mean.data(), running_var.data(), T(1e-5),
                                  mean.data(), scale.data());
     Kernel::template forward<T>(g, from, weight, bias, mean.data(), scale.data(), y.data());
-    Kernel::template backward<T>(
-        g, learns, from, weight, mean.data(), scale.data(), dy,
-        {wants_dx ? dx.data() : nullptr, affine ? dweight.data() : nullptr, dbias.data()},
-        means.data(), squares.data());
+    Kernel::template backward<T>(g, learns, from, weight, mean.data(), scale.data(), dy,
+                                 {.dx = wants_dx ? dx.data() : nullptr,
+                                  .dweight = affine ? dweight.data() : nullptr,
+                                  .dbias = dbias.data()},
+                                 means.data(), squares.data());
   }
   Kernel::template fold<T>(g.features, seen(0), seen(1));
   Kernel::template absorb<T>(g.features, T(0.1), running_mean.data(), running_var.data(),
@@ -72,7 +75,8 @@ TEMPLATE_TEST_CASE("batch_norm: the bits of the reference, and the device's numb
   for (auto round = 0; round < 40; ++round) {
     auto const learns = round % 4 != 0;
     auto const rows = up_to(30);
-    auto const g = detail::batch_norm_geometry{rows, learns ? up_to(9) : rows, up_to(40)};
+    auto const g = detail::batch_norm_geometry{
+        .rows = rows, .group = learns ? up_to(9) : rows, .features = up_to(40)};
     auto numbers = std::vector<T>(2 * g.rows * g.features + 2 * g.features);
     for (auto& n : numbers) n = static_cast<T>(2 * r.rand<double>() - 1);
     auto const by = [&](auto which) {
@@ -87,9 +91,9 @@ TEMPLATE_TEST_CASE("batch_norm: the bits of the reference, and the device's numb
   }
 }
 TEST_CASE("batch_norm: groups of a number of rows, the last of which has fewer") {
-  auto const g = detail::batch_norm_geometry{7, 3, 2};
+  auto const g = detail::batch_norm_geometry{.rows = 7, .group = 3, .features = 2};
   CHECK(g.groups() == 3);
   CHECK(g.rows_of(0) == 3);
   CHECK(g.rows_of(2) == 1);
-  CHECK(detail::batch_norm_geometry{0, 1, 2}.groups() == 0);
+  CHECK(detail::batch_norm_geometry{.rows = 0, .group = 1, .features = 2}.groups() == 0);
 }

@@ -55,9 +55,16 @@ template <class T> auto random_convolution(torch_generator& r, bool has_bias) ->
   auto const output =
       size2((image.height + 2 * padding.height - reach.height - 1) / stride.height + 1,
             (image.width + 2 * padding.width - reach.width - 1) / stride.width + 1);
-  auto const g =
-      detail::conv2d_geometry{up_to(3),    image,  output,  groups * up_to(12), groups * up_to(12),
-                              kernel_size, stride, padding, dilation,           groups};
+  auto const g = detail::conv2d_geometry{.batch = up_to(3),
+                                         .image = image,
+                                         .output = output,
+                                         .in = groups * up_to(12),
+                                         .out = groups * up_to(12),
+                                         .kernel = kernel_size,
+                                         .stride = stride,
+                                         .padding = padding,
+                                         .dilation = dilation,
+                                         .groups = groups};
   auto const numbers = [&](std::size_t n) {
     auto v = std::vector<T>(n);
     for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);

@@ -14,7 +14,8 @@ TEMPLATE_TEST_CASE("group_norm: the bits of the reference, for random geometries
   auto const up_to = [&](std::uint32_t n) { return std::size_t{1} + r.randint(n); };
   for (auto round = 0; round < 40; ++round) {
     auto const groups = up_to(5);
-    auto const g = detail::group_norm_geometry{up_to(3), up_to(20), groups * up_to(14), groups};
+    auto const g = detail::group_norm_geometry{
+        .batch = up_to(3), .pixels = up_to(20), .channels = groups * up_to(14), .groups = groups};
     auto const numbers = [&](std::size_t n) {
       auto v = std::vector<T>(n);
       for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);

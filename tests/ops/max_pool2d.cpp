@@ -19,8 +19,13 @@ TEMPLATE_TEST_CASE("max_pool2d: the bits of the reference on simd and on the dev
     auto const in = size2(window.height + up_to(5), window.width + up_to(5));
     auto const out = size2((in.height + 2 * padding.height - window.height) / stride.height + 1,
                            (in.width + 2 * padding.width - window.width) / stride.width + 1);
-    auto const g =
-        detail::max_pool2d_geometry{up_to(3), in, out, up_to(20), window, stride, padding};
+    auto const g = detail::max_pool2d_geometry{.images = up_to(3),
+                                               .in = in,
+                                               .out = out,
+                                               .channels = up_to(20),
+                                               .window = window,
+                                               .stride = stride,
+                                               .padding = padding};
     auto x = std::vector<T>(g.images * in.area() * g.channels);
     auto dy = std::vector<T>(g.images * out.area() * g.channels);
     for (auto& v : x) v = static_cast<T>(r.randint(6));  // many are equal

@@ -35,8 +35,18 @@ TEMPLATE_TEST_CASE("multiply: the bits of three loops, and nothing beyond C", ""
           sum = lane::fma(a[i * a_row + k * a_depth], b[k * b_depth + j], sum);
         want[i * c_row + j] = from == tiles::start::c_last ? c[i * c_row + j] + sum : sum;
       }
-    tiles::multiply<T>({rows, columns, depth, a.data(), a_row, a_depth, b.data(), b_depth, c.data(),
-                        c_row, from, bias.data()});
+    tiles::multiply<T>({.rows = rows,
+                        .columns = columns,
+                        .depth = depth,
+                        .a = a.data(),
+                        .a_row = a_row,
+                        .a_depth = a_depth,
+                        .b = b.data(),
+                        .b_depth = b_depth,
+                        .c = c.data(),
+                        .c_row = c_row,
+                        .from = from,
+                        .bias = bias.data()});
     INFO(rows << " x " << columns << ", depth " << depth);
     CHECK(std::memcmp(c.data(), want.data(), c.size() * sizeof(T)) == 0);
   }

@@ -11,7 +11,8 @@ TEMPLATE_TEST_CASE("rotary: vectors have the bits of the reference; turned back 
   using T = TestType;
   auto frequency = std::vector<T>(14);
   test::fill(frequency.data(), frequency.size(), 1);
-  auto const g = detail::rotary_geometry{5, 2, 3, 200, 90, 4};
+  auto const g = detail::rotary_geometry{
+      .times = 5, .lanes = 2, .vectors = 3, .time_distance = 200, .lane_distance = 90, .first = 4};
   auto x = std::vector<T>(1000);
   test::fill(x.data(), x.size(), 2);
   auto const start = x;

@@ -5,7 +5,8 @@
 using namespace tessera;
 
 TEST_CASE("upsample: every pixel of y shows one of x, each of them factor squared times") {
-  auto const g = detail::upsample_geometry{2, 3, 4, 5, 3};
+  auto const g =
+      detail::upsample_geometry{.batch = 2, .height = 3, .width = 4, .channels = 5, .factor = 3};
   auto times = std::vector<int>(2 * 3 * 4);
   for (auto at = std::size_t{0}; at < g.pixels(); ++at) {
     auto const b = at / (9 * 12);
