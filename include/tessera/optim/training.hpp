@@ -185,6 +185,7 @@ struct training {
     using target_shape = typename detail::tensor_given<Target>::shape_type;
     using expected_x = complaint::expected<shape_of<X>>;
     using expected_target = complaint::expected<shape_of<wanted>>;
+    using got_target = complaint::got<target_shape>;
     using random_layer = typename decltype(detail::position_without<
                                            detail::draws_nothing, Model, X, call_type,
                                            about_of<model>.random &&
@@ -203,13 +204,14 @@ struct training {
                   "training: the input must have the shape that the training was made for");
     static_assert(complaint::holds<scalar_fits, complaint::expected<X>, complaint::got<from_type>>,
                   "training: the input must have the scalar type that the training was made for");
-    static_assert(complaint::holds<target_shape_fits, complaint::in<Loss>, expected_target,
-                                   complaint::got<target_shape>>,
-                  "training: the target must have the shape that the loss takes for this output");
+    static_assert(
+        complaint::holds<target_shape_fits, complaint::in<Loss>, expected_target, got_target>,
+        "training: the target must have the shape that the loss takes for this output");
     static_assert(
         complaint::holds<target_scalar_fits, complaint::expected<wanted>, complaint::got<to_type>>,
         "training: the target must have the scalar type that the loss takes");
-    static_assert(complaint::holds < extents_known || not x_fits || not target_fits, from_type >,
+    constexpr auto sized = extents_known || not x_fits || not target_fits;
+    static_assert(complaint::holds<sized, from_type>,
                   "a tensor with bounded extents needs its actual ones: x.sized(n)");
     static_assert(
         complaint::holds<optimizer_fits, complaint::expected<Optimizer>, complaint::got<Given>>,
