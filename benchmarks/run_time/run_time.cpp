@@ -79,7 +79,7 @@ BENCHMARK(stream<128>)->Name("stream/H128");
 template <class Stored> void step(State& state) {
   using model = linear<2048, 2048>;
   using X = tensor<float, shape<2048>>;
-  using stored = parameters_of<model, packed<float, default_backend, Stored>>;
+  using stored = parameters_of<model, packed<float, Stored>>;
   auto const p = std::make_unique<parameters_of<model, owned<float>>>();
   auto const q = std::make_unique<stored>();
   fill_parameters(*p);

@@ -21,6 +21,8 @@ def main(mode, source, *compile_command):
     most = re.search(r"^// LINES: (\d+)(?: (\d+))?$", text, re.MULTILINE)
     if not expected:
         return f"{source}: has no `// EXPECT: <regex>` line"
+    if re.search(r"^// EXPECT: .+\n// (?!EXPECT|LINES|COMPILER)", text, re.MULTILINE):
+        return f"{source}: an `// EXPECT: <regex>` line goes on in the next one"
     if "LINES:" in text and not most:
         return f"{source}: has LINES, and no `// LINES: <most> [<most with clang>]` line"
     if "TESSERA_MUST_FAIL" not in text:

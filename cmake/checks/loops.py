@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """loops.py <root>: numbers are computed by operations and expressions, not by loops of their users.
 
-Fails for a `for` above `ops` that goes over the numbers of a tensor: one whose range is a tensor,
+Fails for a `for` in compose, layers, models or optim that goes over the numbers of a tensor: one whose range is a tensor,
 that runs up to its size, or that indexes its memory (`.data()[i]`, `.values[i]`, `x(i, j) = ...`,
 a pointer of that header).
 Loops over time steps, children, chunks and tables of constants are fine, and so are the kernels of
@@ -97,4 +97,4 @@ def problems(root):
             yield f"include/tessera/{name}: no loop has `{piece}`, which loops.py allows"
 
 
-report(problems(pathlib.Path(sys.argv[1])), "no loops over numbers above ops")
+report(problems(pathlib.Path(sys.argv[1])), "no loops over numbers in compose, layers, models and optim")

@@ -6,9 +6,9 @@ using namespace tessera;
 
 auto main() -> int {
 #ifdef TESSERA_MUST_FAIL
-  static parameters_of<linear<4, 2>, packed<float, default_backend, double>> p;
+  static parameters_of<linear<4, 2>, packed<float, double>> p;
 #else
-  static parameters_of<linear<4, 2>, packed<float, default_backend, bf16>> p;
+  static parameters_of<linear<4, 2>, packed<float, bf16>> p;
 #endif
   (void)p;
 }

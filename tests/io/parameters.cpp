@@ -291,7 +291,7 @@ TEST_CASE("parameters: a file of bf16 is seen where it stands, loaded narrow, or
   CHECK(test::same_bits(get<1>(seen).bias, get<1>(p).bias));
   auto narrow = parameters_of<model, compact<float, bf16>>{};
   load_parameters(folder / "m", narrow);
-  auto packed_ones = parameters_of<model, packed<float, default_backend, bf16>>{};
+  auto packed_ones = parameters_of<model, packed<float, bf16>>{};
   load_parameters(folder / "m", packed_ones);
 
   using X = tensor<float, shape<6, 2, 3>>;
@@ -326,7 +326,7 @@ TEST_CASE("parameters: weights of eight bits go out and in with their scales, bi
   auto const file = mapped_file(folder / "m");
   auto seen = parameters_of<model, mapped<float, std::int8_t>>{};
   map_parameters(file, seen);
-  auto by_columns = parameters_of<model, packed<float, default_backend, std::int8_t>>{};
+  auto by_columns = parameters_of<model, packed<float, std::int8_t>>{};
   load_parameters(content, by_columns);
   using X = tensor<float, shape<6, 2, 3>>;
   auto const run = std::make_unique<inference<model, X>>();
@@ -341,6 +341,14 @@ TEST_CASE("parameters: weights of eight bits go out and in with their scales, bi
 
   CHECK_THROWS_WITH(load_parameters(folder / "m", p),
                     Catch::Contains("weight_ih_l0\": expected dtype F32, got I8"));
+
+  get<1>(p).weight(1, 2) = NAN;
+  save_parameters(folder / "nan", p);
+  auto const before = loaded;
+  CHECK_THROWS_AS(load_parameters(folder / "nan", loaded), safetensors_error);
+  CHECK_THROWS_WITH(load_parameters(folder / "nan", loaded),
+                    Catch::Contains("\"1.weight\": has a number that is not finite"));
+  CHECK(std::memcmp(&loaded, &before, sizeof loaded) == 0);
 }
 TEST_CASE("parameters: narrow weights that do not fit are named, and nothing is set") {
   auto const folder = test::folder{};

@@ -24,7 +24,7 @@ template <std::size_t In> void against_single_sums() {
     CHECK(std::memcmp(sum, want, sizeof sum) == 0);
   };
   check(w);
-  auto const stored = [&](auto made) {
+  auto const stored = [&](auto&& made) {
     made.pack(weights_of<float>(w));
     check(made);
   };

@@ -30,12 +30,12 @@ void check(std::size_t lanes) {
   };
   auto const want = run.template operator()<reference, owned<T, reference>>();
   CHECK(run.template operator()<simd, owned<T, simd>>() == want);
-  CHECK(run.template operator()<simd, packed<T, simd>>() == want);
+  CHECK(run.template operator()<simd, packed<T, T, simd>>() == want);
   if constexpr (In == 3) {
     auto const stored = [&]<class Stored>(Stored) {
       auto const narrow = run.template operator()<reference, compact<T, Stored, reference>>();
-      CHECK(run.template operator()<reference, packed<T, reference, Stored>>() == narrow);
-      CHECK(run.template operator()<simd, packed<T, simd, Stored>>() == narrow);
+      CHECK(run.template operator()<reference, packed<T, Stored, reference>>() == narrow);
+      CHECK(run.template operator()<simd, packed<T, Stored, simd>>() == narrow);
       CHECK(run.template operator()<simd, compact<T, Stored, simd>>() == narrow);
     };
     stored(bf16{});

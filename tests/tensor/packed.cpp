@@ -8,7 +8,8 @@ namespace {
 
 /// A stream, and a call for a whole sequence, with weights in another storage has the bits of one
 /// with the weights that they stand for, as they are.
-template <class Model, class Backend, class Storage = packed<float, Backend>> void streams_alike() {
+template <class Model, class Backend, class Storage = packed<float, float, Backend>>
+void streams_alike() {
   using X = tensor<float, shape<3, 5>, Backend>;
   auto const p = std::make_unique<parameters_of<Model, owned<float, Backend>>>();
   auto const q = std::make_unique<parameters_of<Model, Storage>>();
@@ -37,7 +38,7 @@ template <class Model> void streams_alike_everywhere() {
   streams_alike<Model, reference>();
 }
 template <class Model> void streams_alike_in_fewer_bits() {
-  streams_alike<Model, simd, packed<float, simd, bf16>>();
+  streams_alike<Model, simd, packed<float, bf16, simd>>();
   streams_alike<Model, reference, compact<float, std::int8_t, reference>>();
 }
 
@@ -83,14 +84,14 @@ TEST_CASE("packed: every layer with weights takes them in fewer bits") {
     CHECK(test::same_bits((*a)(p, x), (*b)(q, x)));
   };
   run(std::type_identity<packed<float>>{});
-  run(std::type_identity<packed<float, default_backend, bf16>>{});
+  run(std::type_identity<packed<float, bf16>>{});
   run(std::type_identity<compact<float, std::int8_t>>{});
 
   using image = tensor<float, shape<2, 6, 5, 4>>;
   using over_images = sequential<conv2d<4, 6, 3, conv2d_options{.padding = 1}>, group_norm<2, 6>,
                                  conv2d<6, 3, size2(2, 1)>>;
   auto p = parameters_of<over_images, owned<float>>{};
-  auto q = parameters_of<over_images, packed<float, default_backend, std::int8_t>>{};
+  auto q = parameters_of<over_images, packed<float, std::int8_t>>{};
   test::fill_parameters(p, 1, 0.5);
   pack_parameters(p, q);
   pack_parameters(q, p);
@@ -99,6 +100,32 @@ TEST_CASE("packed: every layer with weights takes them in fewer bits") {
   auto const a = std::make_unique<inference<over_images, image>>();
   auto const b = std::make_unique<inference<over_images, image>>();
   CHECK(test::same_bits((*a)(p, x), (*b)(q, x)));
+}
+TEST_CASE("packed: fused weights of queries, keys and values are split as they are stored") {
+  using X = tensor<float, shape<3, 2, 6>>;
+  using E = tensor<float, shape<4, 2, 6>>;
+  using model = attention_layer<6, attention_options{.heads = 2, .memory = 6}>;
+  auto p = parameters_of<model, owned<float>>{};
+  test::fill_parameters(p, 1, 0.5);
+  auto x = X{};
+  auto e = E{};
+  test::fill(x, 2);
+  test::fill(e, 3);
+  auto const run = [&]<class Storage>(std::type_identity<Storage>) {
+    auto q = parameters_of<model, Storage>{};
+    pack_parameters(p, q);
+    auto rounded = p;
+    pack_parameters(q, rounded);
+    CHECK_FALSE(test::same_bits(rounded.in_proj_weight, p.in_proj_weight));
+    using object = inference<model, X, given_as<tag::memory, E>>;
+    auto const a = std::make_unique<object>();
+    auto const b = std::make_unique<object>();
+    CHECK(test::same_bits((*a)(rounded, x, given<tag::memory>(e)),
+                          (*b)(q, x, given<tag::memory>(e))));
+  };
+  run(std::type_identity<packed<float, bf16>>{});
+  run(std::type_identity<packed<float, std::int8_t>>{});
+  run(std::type_identity<compact<float, std::int8_t>>{});
 }
 TEST_CASE("packed: eight bits have the scale of the largest weight of an output") {
   auto w = tensor<float, shape<4, 3>>{
@@ -130,8 +157,8 @@ TEST_CASE("packed: eight bits go into another layout as they are, and take a qua
     for (auto k = std::size_t{0}; k < 5; ++k)
       CHECK(columns.values[k * columns.stride + o] == rows.values[o * 5 + k]);
   using large = linear<256, 256, linear_options{.bias = false}>;
-  CHECK(4 * sizeof(parameters_of<large, packed<float, simd, std::int8_t>>) ==
-        sizeof(parameters_of<large, packed<float, simd>>) + 4 * 256 * sizeof(float));
+  CHECK(4 * sizeof(parameters_of<large, packed<float, std::int8_t, simd>>) ==
+        sizeof(parameters_of<large, packed<float, float, simd>>) + 4 * 256 * sizeof(float));
   CHECK(2 * sizeof(parameters_of<large, compact<float, bf16>>) ==
         sizeof(parameters_of<large, owned<float>>));
 }
@@ -145,7 +172,7 @@ TEST_CASE("packed: constant weights of eight bits are made by the compiler") {
           for (auto& value : w.values) value = (n += 0.37F) - 3;
         },
         p);
-    auto q = parameters_of<model, packed<float, reference, std::int8_t>>{};
+    auto q = parameters_of<model, packed<float, std::int8_t, reference>>{};
     pack_parameters(p, q);
     return q;
   }();
@@ -169,8 +196,8 @@ TEST_CASE("packed: the slope of x goes through weights of 16 and 8 bits") {
     CHECK(report.passed);
     CHECK(report.checked == 8 + 9);  // x and the two biases
   };
-  check(std::type_identity<packed<double, default_backend, bf16>>{});
-  check(std::type_identity<packed<double, default_backend, std::int8_t>>{});
+  check(std::type_identity<packed<double, bf16>>{});
+  check(std::type_identity<packed<double, std::int8_t>>{});
   check(std::type_identity<compact<double, f16>>{});
   check(std::type_identity<compact<double, std::int8_t>>{});
 }

@@ -131,7 +131,17 @@ template <class Self, class P, class M> struct children {
     return piece<layout::values_at + K, V>();
   }
   /// With the inputs of the call, and those that `more` adds to them: entries by tag.
-  template <std::size_t I> constexpr void forward(auto x, auto y, auto const&... more) const {
+  template <std::size_t I, class In, class Out>
+  constexpr void forward(In x, Out y, auto const&... more) const {
+    using named = typename layout::template input<I>;
+    constexpr auto takes = std::same_as<shape_of<In>, shape_of<named>>;
+    constexpr auto gives = std::same_as<shape_of<Out>, shape_of<output_of<child<I>, named>>>;
+    static_assert(complaint::holds<takes, Self, complaint::expected<shape_of<named>>,
+                                   complaint::got<shape_of<In>>>,
+                  "composition: a child is given another input than the composition names");
+    static_assert(complaint::holds<gives, Self, complaint::expected<shape_of<Out>>,
+                                   complaint::got<shape_of<output_of<child<I>, named>>>>,
+                  "composition: a child gives another shape than there is memory for");
     forward_or_step<child<I>>(
         p.template get<I>(at), x, y,
         lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...));

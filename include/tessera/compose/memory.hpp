@@ -83,6 +83,11 @@ inline constexpr auto memory_of = [] {
                 "a layer is given a shape it does not take");
   static_assert(complaint::every_forward_is_an_expression<found>,
                 "forward-only: `forward(p, x)` must be one expression of p and x");
+  static_assert(complaint::every_layer_keeps_the_contract<found>,
+                "a layer does not say what the contract of layers asks for");
+  static_assert(complaint::every_input_is_given<found>,
+                "a layer needs an input that the call is not given: memory_of<Model, X, Mode, "
+                "Optimizer, given_as<Tag, E>...>");
   using L = checked_layer<Model, X, Call>;
   using P = parameters_of<L, storage_of<X>>;
   auto m = memory_report{};

@@ -388,6 +388,11 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
   template <class P, class Input, class Context>
   void run_back(P const& p, auto const& statistics, Input const& x, view_of<X> dx, auto& into,
                 Context const& c) {
+    static_assert(detail::shape_fits<X, Input>, "the model was made for another input shape");
+    static_assert(detail::scalar_fits<X, Input>, "the model was made for another scalar type");
+    static_assert(detail::backend_fits<X, Input>, "the model was made for another backend");
+    static_assert(are_parameters_of<model, P>, "the parameters are those of another model");
+    static_assert(detail::inputs_fit<call_type, Context>, "the model is given other inputs");
     if constexpr (detail::call_fits<model, X, call_type, P, Input, Context>) {
       auto const from = as_const(x);
       auto const actual = output_extents<model>(from.actual);

@@ -5,6 +5,8 @@
 #include <tessera/io/safetensors.hpp>
 #include <tessera/tensor/packed.hpp>
 
+#include <cmath>
+
 /// Parameters in and out of safetensors files, or seen in them, by the names that PyTorch gives
 /// them.
 namespace tessera {
@@ -115,6 +117,14 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
     }
   }
   if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
+  if constexpr (is_scaled<stored_of<W>> && stored_as_weights<W>) {
+    auto numbers = std::vector<scalar_of<W>>(W::out * W::in);
+    read_numbers(entry, numbers.data(), numbers.size());
+    for (auto const value : numbers)
+      if (not std::isfinite(value))
+        throw safetensors_error('"' + key + "\": has a number that is not finite, which 8 bits " +
+                                "do not hold");
+  }
 }
 
 /// One parameter out of a file that was checked; `memory` holds the largest of those weights.

@@ -108,7 +108,7 @@ struct attention_layer {
 
   template <class Storage> struct fused_parameters {
     using S = shape<q_width + 2 * kv_width, Features>;
-    std::conditional_t<crosses, tensor_in<Storage, S>, matrix_in<Storage, S>> in_proj_weight;
+    matrix_in<Storage, S> in_proj_weight;
     [[no_unique_address]] tensor_if<Options.bias, Storage, without_last<S>, 0> in_proj_bias;
     [[no_unique_address]] parameters_of<to_out, Storage> out_proj;
     TESSERA_PARAMETERS(in_proj_weight, in_proj_bias, out_proj)
@@ -457,6 +457,10 @@ struct attention_layer {
   template <std::size_t I> [[nodiscard]] static constexpr auto weight(auto& p) -> decltype(auto) {
     if constexpr (one_product) {
       return (p.in_proj_weight);
+    } else if constexpr (fused && requires { p.in_proj_weight.numbers(); }) {
+      using W = std::remove_cvref_t<decltype(p.in_proj_weight)>;
+      return some_weights<W, I == 0 ? 0 : columns[0], columns[I] == 0 ? 1 : columns[I]>{
+          p.in_proj_weight};
     } else if constexpr (fused) {
       auto* const from = p.in_proj_weight.data();
       using U = std::remove_reference_t<decltype(*from)>;

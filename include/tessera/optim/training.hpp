@@ -244,7 +244,8 @@ struct training {
   template <class... Given>
     requires(Chunks == 1 && sizeof...(Given) < 4)
   auto step(Given const&...) -> scalar {
-    static_assert(complaint::holds < sizeof...(Given) == 4, Given... >,
+    constexpr auto are_four = sizeof...(Given) == 4;
+    static_assert(complaint::holds<are_four, Given...>,
                   "training: step(x, target, loss, optimizer) takes four things");
     return {};
   }

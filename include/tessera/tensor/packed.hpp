@@ -143,7 +143,7 @@ struct mapped_matrix : detail::stored_weights<T, S, Backend, Stored> {
 
 /// Values laid out for calls with few rows, which is what a stream steps with; with another Stored
 /// in 16 or 8 bits, too.
-template <class T, class Backend = default_backend, class Stored = T> struct packed {
+template <class T, class Stored = T, class Backend = default_backend> struct packed {
   template <class S> using tensor_type = tensor<T, S, Backend>;
   template <class S> using matrix_type = packed_matrix<T, S, Backend, Stored>;
   template <class S>

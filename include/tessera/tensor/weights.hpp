@@ -113,4 +113,29 @@ template <class T, class W> [[nodiscard]] constexpr auto weights_of(W const& w) 
 template <class W>
 inline constexpr bool by_columns = requires { std::remove_cvref_t<W>::column_distance; };
 
+/// Weights of Count outputs, from First on, of more.
+template <class W, std::size_t First, std::size_t Count> struct some_weights {
+  using scalar_type = scalar_of<W>;
+  using shape_type = shape<static_cast<extent>(Count),
+                           static_cast<extent>(shape_of<W>::capacity /
+                                               static_cast<std::size_t>(shape_of<W>::extents[0]))>;
+  using backend_type = backend_of<W>;
+  using stored_type = stored_of<W>;
+  W const& all;
+  [[nodiscard]] constexpr auto numbers() const {
+    return weights_of<scalar_type>(all).part(First, 0);
+  }
+};
+template <class W, std::size_t First, std::size_t Count>
+  requires by_columns<W>
+struct some_weights<W, First, Count> {
+  using scalar_type = scalar_of<W>;
+  using shape_type = shape<static_cast<extent>(Count), static_cast<extent>(W::in)>;
+  using backend_type = backend_of<W>;
+  using stored_type = stored_of<W>;
+  static constexpr auto column_distance = W::column_distance;
+  W const& all;
+  [[nodiscard]] constexpr auto numbers() const { return all.numbers().part(First, 0); }
+};
+
 }  // namespace tessera
