@@ -11,8 +11,12 @@
 /// changes last bits. g++ has no such pragma: without -ffp-contract=off, which the CMake target
 /// gives, its results are as good, but their last bits depend on the optimizer.
 ///
-/// Errors  -ffast-math and its parts: tests/core/CMakeLists.txt
+/// Errors  -ffast-math and its parts, a standard before C++20: tests/core/CMakeLists.txt
 
+#if __cplusplus < 202002L
+// A header that is not there stops the compiler: an #error would be the first of thousands.
+#include <tessera needs C++20: compile with -std=c++20>
+#endif
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
     defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "tessera: -ffast-math, -Ofast and their parts change results without a word; compile without"
