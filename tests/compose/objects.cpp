@@ -162,4 +162,16 @@ TEST_CASE("objects: what a call is given besides x is no memory of the object, n
   CHECK_THROWS_WITH(
       (pass.forward(*p, x, given(c)), pass.backward(*p, x, given(c, view_of<rows>{pass.y}))),
       Catch::Contains("copy it first"));
+  pass.forward(*p, x, given(c));
+  CHECK_THROWS_WITH(pass.backward(*p, x, view_of<rows>{x}, pass.gradient, given(c)),
+                    Catch::Contains("a slope is memory of the input"));
+  pass.forward(*p, x, given(c));
+  CHECK_THROWS_WITH(pass.backward(*p, x, given(c, view_of<rows>{c})),
+                    Catch::Contains("a slope is memory of the input"));
+
+  using some = tensor<float, shape<at_most(3), 4>>;
+  auto bounded = inference<linear<4, 4>, some>{};
+  auto const q = std::make_unique<parameters_of<linear<4, 4>, owned<float>>>();
+  auto const none = view<float const, shape<at_most(3), 4>>{bounded.y.data() + 1, {{{0}}}};
+  CHECK_NOTHROW(bounded(*q, none));
 }

@@ -227,3 +227,43 @@ TEST_CASE("training: inputs and targets are no memory of the training") {
   auto const soft_target = rows{y};
   CHECK_NOTHROW(t->step(x, soft_target, mse{}, adam{}));
 }
+
+namespace {
+
+/// A loss whose target is no tensor: wanted numbers, and how much each counts.
+struct weighted_target {
+  view<float const, shape<4, 2>> wanted;
+  view<float const, shape<4, 2>> weight;
+};
+struct weighted_squares {
+  static auto terms(weighted_target const&) -> std::size_t { return 8; }
+  static auto value(auto y, weighted_target const& t, float scale) {
+    auto const total = evaluate(sum(square(y - t.wanted) * t.weight));
+    return total.data()[0] * scale;
+  }
+  static auto value_and_slope(auto y, weighted_target const& t, auto dy, float scale) {
+    assign(dy, (y - t.wanted) * t.weight * (2 * scale));
+    return value(y, t, scale);
+  }
+};
+
+}  // namespace
+TEST_CASE("training: a target may be whatever its loss takes") {
+  using net = linear<3, 2>;
+  using input = tensor<float, shape<4, 3>>;
+  using output = tensor<float, shape<4, 2>>;
+  auto a = std::make_unique<training<net, input, gradient_descent>>();
+  auto b = std::make_unique<training<net, input, gradient_descent>>();
+  auto x = input{};
+  auto wanted = output{};
+  auto weight = output{};
+  test::fill_parameters(a->parameters, 1);
+  b->parameters = a->parameters;
+  test::fill(x, 2);
+  test::fill(wanted, 3);
+  weight = 1.0F;
+  auto const target = weighted_target{as_const(wanted), as_const(weight)};
+  auto const want = a->step(x, wanted, mse{}, gradient_descent{});
+  auto const got = b->differentiate(0, as_const(x), target, weighted_squares{}, 8, plain_context{});
+  CHECK(std::abs(got - want) < 1e-6F);
+}

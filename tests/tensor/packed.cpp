@@ -127,6 +127,12 @@ TEST_CASE("packed: fused weights of queries, keys and values are split as they a
   run(std::type_identity<packed<float, std::int8_t>>{});
   run(std::type_identity<compact<float, std::int8_t>>{});
 }
+TEST_CASE("packed: mapped weights that see no file are refused") {
+  auto const p = parameters_of<linear<4, 2>, mapped<float, bf16>>{};
+  auto const run = std::make_unique<inference<linear<4, 2>, tensor<float, shape<3, 4>>>>();
+  CHECK_THROWS_WITH((*run)(p, tensor<float, shape<3, 4>>{}),
+                    "mapped weights see no file: map_parameters comes first");
+}
 TEST_CASE("packed: eight bits have the scale of the largest weight of an output") {
   auto w = tensor<float, shape<4, 3>>{
       {12.7F, -0.1F, 0.05F, 0, 0, 0, -1e-3F, 5e-4F, 1e-3F, 2e-43F, 1e-45F, 0}};

@@ -46,12 +46,28 @@ template <class Object>
 [[nodiscard]] auto lies_apart([[maybe_unused]] Object const& object, [[maybe_unused]] auto const& x)
     -> bool {
 #if TESSERA_HOSTED
+  if (x.size() == 0) return true;
   auto const bytes = x.size() * sizeof(*x.data()) - 1;
   return written_memory::address(x.data()) - written_memory::address(&object) + bytes >=
          sizeof(Object) + bytes;
 #else
   return true;
 #endif
+}
+/// Nor is what a pass reads that which it writes.
+[[nodiscard]] auto are_apart([[maybe_unused]] auto const& read,
+                             [[maybe_unused]] auto const& written) -> bool {
+#if TESSERA_HOSTED
+  return written.data() == nullptr ||
+         not written_memory{written.data(), written.data() + written.size()}.overlaps(
+             read.data(), read.data() + read.size());
+#else
+  return true;
+#endif
+}
+template <class Stream, class... Tag, class... E>
+[[nodiscard]] auto are_apart(call_context<Stream, given_as<Tag, E>...> const& given) -> bool {
+  return (are_apart(given.template value<Tag>(), given.template slope<Tag>()) && ...);
 }
 /// Nor that of the inputs of a call and their slopes.
 template <class Object, class Stream, class... Tag, class... E>
@@ -403,6 +419,8 @@ template <class Model, class X, class Gradient, class... Inputs> struct differen
       auto const given = c.template as<call_type>();
       require(detail::lies_apart(*this, given), detail::reads_no_own_memory);
       require(detail::lies_apart(*this, dx), "backward: dx is memory of the object that reads dy");
+      require(detail::are_apart(from, dx) && detail::are_apart(given),
+              "backward: a slope is memory of the input that it belongs to");
       auto& memory = detail::work_as<slopes_of<model, X, call_type>>(work);
       model::backward(p, from, const_view_of<output>{y.data(), actual},
                       const_view_of<output>{dy.data(), actual}, writes(dx), into,

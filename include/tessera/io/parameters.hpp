@@ -166,7 +166,7 @@ template <class P> [[nodiscard]] auto memory_for_weights(P const& p) -> std::vec
   for_each_parameter(
       [&](auto const&, auto const& w) {
         using W = std::remove_cvref_t<decltype(w)>;
-        if constexpr (stored_as_weights<W>)
+        if constexpr (stored_as_weights<W> && not seen_in_file<W>)
           largest = std::max(largest, shape_of<W>::capacity * sizeof(scalar_of<W>));
       },
       p);

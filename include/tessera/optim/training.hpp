@@ -266,8 +266,14 @@ struct training {
   /// The loss, and its slope in pass.dy.
   auto forward_and_slope(pass_type& pass, const_view_of<X> x, auto target, auto loss,
                          std::size_t terms, auto context) -> scalar {
+    auto const own_target = [&] {
+      if constexpr (tensor_like<decltype(target)>)
+        return not detail::lies_apart(*this, target);
+      else
+        return false;
+    }();
     require(
-        detail::lies_apart(*this, x) && detail::lies_apart(*this, target) &&
+        detail::lies_apart(*this, x) && not own_target &&
             detail::lies_apart(*this, as_context(context).template as<call_type>()),
         "training: input or target is memory of the training, such as its last outputs: copy it "
         "first");

@@ -133,6 +133,7 @@ struct mapped_matrix : detail::stored_weights<T, S, Backend, Stored> {
   [[no_unique_address]] std::conditional_t<is_scaled<Stored>, T const*, nothing> scale{};
 
   [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
+    require(has_memory(), "mapped weights see no file: map_parameters comes first");
     if constexpr (is_scaled<Stored>)
       return {values, base::in, 1, {scale, 1, 0}};
     else
@@ -171,7 +172,14 @@ template <class T, class Stored = T, class Backend = default_backend> struct map
 constexpr void pack_parameters(auto const& from, auto& to) {
   for_each_parameter(
       [](auto const&, auto& target, auto const& source) {
-        if constexpr (requires { target.pack(weights_of<scalar_of<decltype(target)>>(source)); }) {
+        constexpr auto fits = std::same_as<shape_of<decltype(target)>, shape_of<decltype(source)>>;
+        static_assert(complaint::holds<fits, complaint::expected<shape_of<decltype(target)>>,
+                                       complaint::got<shape_of<decltype(source)>>>,
+                      "pack_parameters: the parameters are those of another model");
+        if constexpr (not fits) {
+        } else if constexpr (requires {
+                               target.pack(weights_of<scalar_of<decltype(target)>>(source));
+                             }) {
           target.pack(weights_of<scalar_of<decltype(target)>>(source));
         } else if constexpr (requires { source.numbers(); }) {
           auto const numbers = source.numbers();
