@@ -160,7 +160,7 @@ void train(settings const& s) {
               100 * train_classifier(s, data));
   std::fflush(stdout);
   std::printf("denoiser: %zu parameters, %zu bytes to train with\n", parameter_count<denoiser>,
-              memory_of<denoiser, images, call_mode::training, adam>.total);
+              memory_of<denoiser, images, call_mode::training, adam, step_and_class>.total);
   train_denoiser(s, data);
 }
 
