@@ -7,12 +7,13 @@
 using namespace tessera;
 
 namespace {
-[[nodiscard]] auto bytes_of(std::vector<double> const& values) -> std::vector<std::byte> {
+[[nodiscard]] auto bytes_of_file(std::vector<double> const& values) -> std::vector<std::byte> {
   auto result = std::vector<std::byte>{};
   for (auto const v : values) result.push_back(static_cast<std::byte>(v));
   return result;
 }
-[[nodiscard]] auto bytes_of(std::string const& header, std::size_t data) -> std::vector<std::byte> {
+[[nodiscard]] auto bytes_of_file(std::string const& header, std::size_t data)
+    -> std::vector<std::byte> {
   auto result = std::vector<std::byte>(8 + header.size() + data);
   for (auto i = 0U; i < 8; ++i) result[i] = static_cast<std::byte>(header.size() >> (8 * i));
   std::memcpy(result.data() + 8, header.data(), header.size());
@@ -27,10 +28,10 @@ TEST_CASE("safetensors: every file is judged as its own library and the format's
   for (auto const& [name, values] : g) {
     INFO(name);
     if (name.starts_with("accept.")) {
-      CHECK_NOTHROW(safetensors::parse(bytes_of(values)));
+      CHECK_NOTHROW(safetensors::parse(bytes_of_file(values)));
       ++accepted;
     } else if (name != "written") {
-      CHECK_THROWS_AS(safetensors::parse(bytes_of(values)), safetensors_error);
+      CHECK_THROWS_AS(safetensors::parse(bytes_of_file(values)), safetensors_error);
       ++rejected;
     }
   }
@@ -38,14 +39,14 @@ TEST_CASE("safetensors: every file is judged as its own library and the format's
   CHECK(rejected >= 45);
 }
 TEST_CASE("safetensors: a file cut anywhere is refused") {
-  auto const whole = bytes_of(test::golden("safetensors_files")["written"]);
+  auto const whole = bytes_of_file(test::golden("safetensors_files")["written"]);
   for (auto n = std::size_t{0}; n < whole.size(); ++n)
     CHECK_THROWS_AS(safetensors::parse({whole.begin(), whole.begin() + static_cast<long>(n)}),
                     safetensors_error);
   CHECK(safetensors::parse(whole).tensors().size() == 7);
 }
 TEST_CASE("safetensors: the writer writes the bytes of the format's own library") {
-  auto const want = bytes_of(test::golden("safetensors_files")["written"]);
+  auto const want = bytes_of_file(test::golden("safetensors_files")["written"]);
   auto const file = safetensors::parse(want);
   auto writer = safetensors_writer{};
   for (auto const& [name, entry] : file.tensors())
@@ -58,7 +59,7 @@ TEST_CASE("safetensors: the writer writes the bytes of the format's own library"
 TEST_CASE("safetensors: messages say what was expected and what came") {
   auto const message = [](std::string const& header, std::size_t data) -> std::string {
     try {
-      (void)safetensors::parse(bytes_of(header, data));
+      (void)safetensors::parse(bytes_of_file(header, data));
     } catch (safetensors_error const& e) {
       return e.what();
     }
@@ -75,7 +76,7 @@ TEST_CASE("safetensors: messages say what was expected and what came") {
 }
 TEST_CASE("safetensors: a nesting without end needs no stack") {
   auto const deep = std::string(1'000'000, '[');
-  CHECK_THROWS_AS(safetensors::parse(bytes_of("{\"a\":" + deep, 0)), safetensors_error);
+  CHECK_THROWS_AS(safetensors::parse(bytes_of_file("{\"a\":" + deep, 0)), safetensors_error);
 }
 TEST_CASE("safetensors: the file is named in what goes wrong with it") {
   auto const folder = test::folder{};
@@ -98,14 +99,14 @@ TEST_CASE("safetensors: a file that is larger than its header says is refused be
   CHECK_THROWS_WITH(safetensors::read(folder / "sparse"),
                     Catch::Contains("sparse: the header does not begin with"));
   auto const header = std::string{R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"};
-  auto const small = bytes_of(header, 8);
+  auto const small = bytes_of_file(header, 8);
   write_file(folder / "long", {small});
   std::filesystem::resize_file(folder / "long", std::uintmax_t{50} << 30);
   CHECK_THROWS_WITH(safetensors::read(folder / "long"),
                     Catch::Contains("bytes follow the last tensor"));
 }
 TEST_CASE("safetensors: bytes of another owner are seen, not copied; a move keeps what is seen") {
-  auto const whole = bytes_of(test::golden("safetensors_files")["written"]);
+  auto const whole = bytes_of_file(test::golden("safetensors_files")["written"]);
   auto seen = safetensors::look(whole);
   auto read = safetensors::parse(whole);
   auto const moved = std::move(read);
