@@ -164,10 +164,7 @@ TEST_CASE("objects: what a call is given besides x is no memory of the object, n
       Catch::Contains("copy it first"));
   pass.forward(*p, x, given(c));
   CHECK_THROWS_WITH(pass.backward(*p, x, view_of<rows>{x}, pass.gradient, given(c)),
-                    Catch::Contains("a slope is memory of the input"));
-  pass.forward(*p, x, given(c));
-  CHECK_THROWS_WITH(pass.backward(*p, x, given(c, view_of<rows>{c})),
-                    Catch::Contains("a slope is memory of the input"));
+                    Catch::Contains("dx is memory of the input"));
 
   using some = tensor<float, shape<at_most(3), 4>>;
   auto bounded = inference<linear<4, 4>, some>{};

@@ -45,6 +45,20 @@ inline constexpr std::size_t rows = 6;
 /// vectors are, so that what is packed does not depend on -march.
 template <class T> inline constexpr std::size_t panel = 256 / sizeof(T);
 
+/// A vector of row k of B, from `column` on, whose stored numbers are at `from`.
+template <bool Partial, class T, class Stored>
+TESSERA_INLINE inline auto columns_of_b(product<T, Stored> const& p, Stored const* from,
+                                        std::size_t k, std::size_t column, std::size_t last)
+    -> lane::pack<T> {
+  auto const widened = Partial ? lane::widen_first<T>(from, last) : lane::widen<T>(from);
+  if constexpr (is_scaled<Stored>) {
+    auto const* const scale = p.scales.first + column;
+    if (p.scales.column == 0) return widened * lane::pack<T>(p.scales.first[k * p.scales.row]);
+    return widened * (Partial ? lane::load_first(scale, last) : lane::load(scale));
+  } else {
+    return widened;
+  }
+}
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
 template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
@@ -56,12 +70,6 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
       return lane::load_first(from, last);
     else
       return lane::load(from);
-  };
-  auto const stored = [&](Stored const* from) TESSERA_INLINE {
-    if constexpr (Partial)
-      return lane::widen_first<T>(from, last);
-    else
-      return lane::widen<T>(from);
   };
   V sum[Rows][Vectors];
   auto* const c = p.c + row * p.c_row + column;
@@ -77,14 +85,8 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
   for (auto k = std::size_t{0}; k < p.depth; ++k, a += p.a_depth, b += p.b_depth) {
     V columns[Vectors];
 #pragma GCC unroll 8
-    for (auto v = std::size_t{0}; v < Vectors; ++v) {
-      columns[v] = stored(b + v * width);
-      if constexpr (is_scaled<Stored>) {
-        auto const& s = p.scales;
-        columns[v] = columns[v] *
-                     (s.column == 0 ? V(s.first[k * s.row]) : load(s.first + column + v * width));
-      }
-    }
+    for (auto v = std::size_t{0}; v < Vectors; ++v)
+      columns[v] = columns_of_b<Partial>(p, b + v * width, k, column + v * width, last);
 #pragma GCC unroll 8
     for (auto r = std::size_t{0}; r < Rows; ++r) {
       auto const x = V(a[r * p.a_row]);

@@ -113,6 +113,20 @@ template <class T, class Stored> struct recurrent_columns {
   T const* bias_hh;
 };
 
+/// A vector of a column of weights, from output o on.
+template <bool Partial, class T, class Stored>
+TESSERA_INLINE inline auto columns_of_weights(weight_matrix<T, Stored> const& weight,
+                                              Stored const* column, std::size_t o,
+                                              std::size_t count) -> lane::pack<T> {
+  auto const widened =
+      Partial ? lane::widen_first<T>(column + o, count) : lane::widen<T>(column + o);
+  if constexpr (is_scaled<Stored>) {
+    auto const* const scale = weight.scales.first + o;
+    return widened * (Partial ? lane::load_first(scale, count) : lane::load(scale));
+  } else {
+    return widened;
+  }
+}
 /// One row, `Vectors` vectors of units: their sums stay in registers.
 template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void recurrent_stream_tile(recurrent_memory<T> const& m,
@@ -144,19 +158,6 @@ template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
                       ? V(T{0})
                       : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at), load(w.bias_hh + at));
     }
-  auto const number = [&](weight_matrix<T, Stored> const& weight, Stored const* column,
-                          std::size_t o) TESSERA_INLINE {
-    auto const value = [&] {
-      if constexpr (Partial)
-        return lane::widen_first<T>(column + o, count);
-      else
-        return lane::widen<T>(column + o);
-    }();
-    if constexpr (is_scaled<Stored>)
-      return value * load(weight.scales.first + o);
-    else
-      return value;
-  };
   auto const add = [&]<class OfH>(OfH, T const* a, weight_matrix<T, Stored> const& weight,
                                   std::size_t depth) TESSERA_INLINE {
     auto const* column = weight.data;
@@ -168,7 +169,8 @@ template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
         auto const o = Cell::sums[g].gate * hidden + unit;
 #pragma GCC unroll 8
         for (auto v = std::size_t{0}; v < Vectors; ++v)
-          sum[v][g] = fma(value, number(weight, column, o + v * width), sum[v][g]);
+          sum[v][g] = fma(value, columns_of_weights<Partial>(weight, column, o + v * width, count),
+                          sum[v][g]);
       }
     }
   };
