@@ -67,6 +67,15 @@ struct f16 {
 template <class T>
 inline constexpr bool is_storage_scalar = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
 
+/// The value of a stored number in the type that is computed with.
+template <class T, class Stored>
+[[nodiscard]] TESSERA_INLINE TESSERA_DEVICE constexpr auto widened(Stored x) -> T {
+  if constexpr (is_storage_scalar<Stored>)
+    return static_cast<T>(static_cast<float>(x));
+  else
+    return static_cast<T>(x);
+}
+
 /// What is computed with where T is stored.
 template <class T> using compute_of = std::conditional_t<is_storage_scalar<T>, float, T>;
 

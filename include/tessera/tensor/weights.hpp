@@ -51,15 +51,6 @@ template <class T> struct weight_scales<T, false> {
   }
 };
 
-/// The value of a stored number, but for its scale.
-template <class T, class Stored>
-[[nodiscard]] TESSERA_INLINE TESSERA_DEVICE constexpr auto widened(Stored x) -> T {
-  if constexpr (is_storage_scalar<Stored>)
-    return static_cast<T>(static_cast<float>(x));
-  else
-    return static_cast<T>(x);
-}
-
 /// A matrix of numbers T that are stored as Stored, by the distances of its rows and columns.
 template <class T, class Stored = T> struct weight_matrix {
   Stored const* data;
@@ -113,29 +104,28 @@ template <class T, class W> [[nodiscard]] constexpr auto weights_of(W const& w) 
 template <class W>
 inline constexpr bool by_columns = requires { std::remove_cvref_t<W>::column_distance; };
 
-/// Weights of Count outputs, from First on, of more.
-template <class W, std::size_t First, std::size_t Count> struct some_weights {
-  using scalar_type = scalar_of<W>;
-  using shape_type = shape<static_cast<extent>(Count),
-                           static_cast<extent>(shape_of<W>::capacity /
-                                               static_cast<std::size_t>(shape_of<W>::extents[0]))>;
-  using backend_type = backend_of<W>;
-  using stored_type = stored_of<W>;
-  W const& all;
-  [[nodiscard]] constexpr auto numbers() const {
-    return weights_of<scalar_type>(all).part(First, 0);
-  }
-};
-template <class W, std::size_t First, std::size_t Count>
+namespace detail {
+template <class W> struct column_distance_of {};
+template <class W>
   requires by_columns<W>
-struct some_weights<W, First, Count> {
+struct column_distance_of<W> {
+  static constexpr auto column_distance = W::column_distance;
+};
+}  // namespace detail
+
+/// Weights of Count outputs, from First on, of more.
+template <class W, std::size_t First, std::size_t Count>
+struct some_weights : detail::column_distance_of<W> {
   using scalar_type = scalar_of<W>;
   using shape_type = shape<static_cast<extent>(Count), static_cast<extent>(W::in)>;
   using backend_type = backend_of<W>;
   using stored_type = stored_of<W>;
-  static constexpr auto column_distance = W::column_distance;
-  W const& all;
-  [[nodiscard]] constexpr auto numbers() const { return all.numbers().part(First, 0); }
+
+  constexpr explicit some_weights(W const& weights) : all_{weights} {}
+  [[nodiscard]] constexpr auto numbers() const { return all_.numbers().part(First, 0); }
+
+ private:
+  W const& all_;
 };
 
 }  // namespace tessera

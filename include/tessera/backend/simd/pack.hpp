@@ -305,12 +305,7 @@ template <number T, class U>
     return load_first(p, n);
   } else {
     T buffer[pack<T>::width] = {};
-    for (auto i = std::size_t{0}; i < n; ++i) {
-      if constexpr (is_storage_scalar<U>)
-        buffer[i] = static_cast<T>(static_cast<float>(p[i]));
-      else
-        buffer[i] = static_cast<T>(p[i]);
-    }
+    for (auto i = std::size_t{0}; i < n; ++i) buffer[i] = widened<T>(p[i]);
     return load(buffer);
   }
 }

@@ -44,9 +44,9 @@ template <class Backend> struct conv1d_by_products {
           continue;
         }
         auto* const w = memory.values;
-        for (auto o = std::size_t{0}; o < g.group_out(); ++o)
-          for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-            w[i * g.group_out() + o] = weight.at(first + o, i * g.kernel + k);
+        for_each_weight(g, k, [&](std::size_t o, std::size_t i, std::size_t seen) {
+          w[i * g.group_out() + o] = weight.at(first + o, seen);
+        });
         product_with(weight_matrix<T>{w, g.group_out(), 1});
       }
     }
@@ -58,9 +58,9 @@ template <class Backend> struct conv1d_by_products {
     for (auto k = std::size_t{0}; k < g.kernel; ++k) {
       for (auto group = std::size_t{0}; group < g.groups; ++group) {
         auto* const w = memory.values;
-        for (auto o = std::size_t{0}; o < g.group_out(); ++o)
-          for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-            w[o * g.group_in() + i] = weight.at(group * g.group_out() + o, i * g.kernel + k);
+        for_each_weight(g, k, [&](std::size_t o, std::size_t i, std::size_t seen) {
+          w[o * g.group_in() + i] = weight.at(group * g.group_out() + o, seen);
+        });
         for_each_run(g, static_cast<T const*>(dx), static_cast<T const*>(nullptr), k,
                      [&](T const* to, std::size_t t, std::size_t times) {
                        detail::multiply<Backend>(detail::matrix_product<T>{
@@ -85,8 +85,11 @@ template <class Backend> struct conv1d_by_products {
     for (auto k = std::size_t{0}; k < g.kernel; ++k) {
       for (auto group = std::size_t{0}; group < g.groups; ++group) {
         auto* const w = memory.values;
-        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
-          w[o * g.group_in() + i] = dweight[at];
+        auto const at = [&](std::size_t o, std::size_t seen) -> T& {
+          return dweight[(group * g.group_out() + o) * g.group_in() * g.kernel + seen];
+        };
+        for_each_weight(g, k, [&](std::size_t o, std::size_t i, std::size_t seen) {
+          w[o * g.group_in() + i] = at(o, seen);
         });
         for_each_run(g, x, past, k, [&](T const* from, std::size_t t, std::size_t times) {
           detail::multiply<Backend>(detail::matrix_product<T>{
@@ -99,8 +102,8 @@ template <class Backend> struct conv1d_by_products {
               .c_row = g.group_in(),
               .adds = true});
         });
-        for_each_weight(g, group, k, [&](std::size_t o, std::size_t i, std::size_t at) {
-          dweight[at] = w[o * g.group_in() + i];
+        for_each_weight(g, k, [&](std::size_t o, std::size_t i, std::size_t seen) {
+          at(o, seen) = w[o * g.group_in() + i];
         });
       }
     }
@@ -110,10 +113,10 @@ template <class Backend> struct conv1d_by_products {
   }
 
  private:
-  static void for_each_weight(geometry const& g, std::size_t group, std::size_t k, auto const& f) {
+  /// Calls f(output and input of a group, place in the weights of the output) for tap k.
+  static void for_each_weight(geometry const& g, std::size_t k, auto const& f) {
     for (auto o = std::size_t{0}; o < g.group_out(); ++o)
-      for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-        f(o, i, ((group * g.group_out() + o) * g.group_in() + i) * g.kernel + k);
+      for (auto i = std::size_t{0}; i < g.group_in(); ++i) f(o, i, i * g.kernel + k);
   }
   /// Calls f(inputs, first output, how many outputs) for runs of times whose inputs by tap k follow
   /// one another, in order.

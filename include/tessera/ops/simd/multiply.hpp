@@ -45,18 +45,20 @@ inline constexpr std::size_t rows = 6;
 /// vectors are, so that what is packed does not depend on -march.
 template <class T> inline constexpr std::size_t panel = 256 / sizeof(T);
 
-/// A vector of row k of B, from `column` on, whose stored numbers are at `from`.
+/// A vector of row r of weights, from column c on, whose stored numbers are at `from`; of a partial
+/// one `last` count.
 template <bool Partial, class T, class Stored>
-TESSERA_INLINE inline auto columns_of_b(product<T, Stored> const& p, Stored const* from,
-                                        std::size_t k, std::size_t column, std::size_t last)
+TESSERA_INLINE inline auto stored_vector(Stored const* from,
+                                         weight_scales<T, is_scaled<Stored>> const& scales,
+                                         std::size_t r, std::size_t c, std::size_t last)
     -> lane::pack<T> {
-  auto const widened = Partial ? lane::widen_first<T>(from, last) : lane::widen<T>(from);
+  auto const number = Partial ? lane::widen_first<T>(from, last) : lane::widen<T>(from);
   if constexpr (is_scaled<Stored>) {
-    auto const* const scale = p.scales.first + column;
-    if (p.scales.column == 0) return widened * lane::pack<T>(p.scales.first[k * p.scales.row]);
-    return widened * (Partial ? lane::load_first(scale, last) : lane::load(scale));
+    if (scales.column == 0) return number * lane::pack<T>(scales.first[r * scales.row]);
+    auto const* const scale = scales.first + c;
+    return number * (Partial ? lane::load_first(scale, last) : lane::load(scale));
   } else {
-    return widened;
+    return number;
   }
 }
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
@@ -86,7 +88,7 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
     V columns[Vectors];
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
-      columns[v] = columns_of_b<Partial>(p, b + v * width, k, column + v * width, last);
+      columns[v] = stored_vector<Partial>(b + v * width, p.scales, k, column + v * width, last);
 #pragma GCC unroll 8
     for (auto r = std::size_t{0}; r < Rows; ++r) {
       auto const x = V(a[r * p.a_row]);

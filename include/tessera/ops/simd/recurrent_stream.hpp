@@ -113,20 +113,6 @@ template <class T, class Stored> struct recurrent_columns {
   T const* bias_hh;
 };
 
-/// A vector of a column of weights, from output o on.
-template <bool Partial, class T, class Stored>
-TESSERA_INLINE inline auto columns_of_weights(weight_matrix<T, Stored> const& weight,
-                                              Stored const* column, std::size_t o,
-                                              std::size_t count) -> lane::pack<T> {
-  auto const widened =
-      Partial ? lane::widen_first<T>(column + o, count) : lane::widen<T>(column + o);
-  if constexpr (is_scaled<Stored>) {
-    auto const* const scale = weight.scales.first + o;
-    return widened * (Partial ? lane::load_first(scale, count) : lane::load(scale));
-  } else {
-    return widened;
-  }
-}
 /// One row, `Vectors` vectors of units: their sums stay in registers.
 template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void recurrent_stream_tile(recurrent_memory<T> const& m,
@@ -161,6 +147,7 @@ template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
   auto const add = [&]<class OfH>(OfH, T const* a, weight_matrix<T, Stored> const& weight,
                                   std::size_t depth) TESSERA_INLINE {
     auto const* column = weight.data;
+    auto const scales = weight.transposed().scales;
     for (auto k = std::size_t{0}; k < depth; ++k, column += weight.column) {
       auto const value = V(a[k]);
 #pragma GCC unroll 4
@@ -169,7 +156,9 @@ template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
         auto const o = Cell::sums[g].gate * hidden + unit;
 #pragma GCC unroll 8
         for (auto v = std::size_t{0}; v < Vectors; ++v)
-          sum[v][g] = fma(value, columns_of_weights<Partial>(weight, column, o + v * width, count),
+          sum[v][g] = fma(value,
+                          tiles::stored_vector<Partial>(column + o + v * width, scales, k,
+                                                        o + v * width, count),
                           sum[v][g]);
       }
     }
