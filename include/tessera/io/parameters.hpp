@@ -101,6 +101,14 @@ template <class W> void check_scales(safetensors const& file, std::string const&
                             ", got " + to_string(entry.shape));
   if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
 }
+template <class W> void check_finite(tensor_entry const& entry, std::string const& key) {
+  auto numbers = std::vector<scalar_of<W>>(W::out * W::in);
+  read_numbers(entry, numbers.data(), numbers.size());
+  for (auto const value : numbers)
+    if (not std::isfinite(value))
+      throw safetensors_error('"' + key +
+                              "\": has a number that is not finite, which 8 bits do not hold");
+}
 template <class W>
 void check_tensor(safetensors const& file, std::string const& key, std::set<std::string>& known) {
   auto const& entry = entry_of(file, key);
@@ -109,7 +117,8 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
   if (entry.shape != want)
     throw safetensors_error('"' + key + "\": expected shape " + to_string(want) + ", got " +
                             to_string(entry.shape));
-  if constexpr (is_scaled<stored_of<W>> && stored_as_weights<W>) {
+  constexpr auto in_8_bits = stored_as_weights<W> && is_scaled<stored_of<W>>;
+  if constexpr (in_8_bits) {
     if (entry.type == dtype::i8) {
       check_scales<W>(file, scale_key(key));
       known.insert(scale_key(key));
@@ -117,14 +126,7 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
     }
   }
   if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
-  if constexpr (is_scaled<stored_of<W>> && stored_as_weights<W>) {
-    auto numbers = std::vector<scalar_of<W>>(W::out * W::in);
-    read_numbers(entry, numbers.data(), numbers.size());
-    for (auto const value : numbers)
-      if (not std::isfinite(value))
-        throw safetensors_error('"' + key + "\": has a number that is not finite, which 8 bits " +
-                                "do not hold");
-  }
+  if constexpr (in_8_bits) check_finite<W>(entry, key);
 }
 
 /// One parameter out of a file that was checked; `memory` holds the largest of those weights.
@@ -166,7 +168,7 @@ template <class P> [[nodiscard]] auto memory_for_weights(P const& p) -> std::vec
   for_each_parameter(
       [&](auto const&, auto const& w) {
         using W = std::remove_cvref_t<decltype(w)>;
-        if constexpr (stored_as_weights<W> && not seen_in_file<W>)
+        if constexpr (stored_as_weights<W>)
           largest = std::max(largest, shape_of<W>::capacity * sizeof(scalar_of<W>));
       },
       p);
@@ -246,8 +248,7 @@ template <class T>
 }
 /// One parameter that sees the file, or a copy where it owns its numbers; `set` or only looked at.
 template <class W>
-void map_tensor(safetensors const& content, std::string const& key, W& w,
-                std::vector<std::byte>& memory, bool set) {
+void map_tensor(safetensors const& content, std::string const& key, W& w, bool set) {
   if constexpr (seen_in_file<W>) {
     auto const mapped = [&] {
       auto result = W{};
@@ -258,7 +259,7 @@ void map_tensor(safetensors const& content, std::string const& key, W& w,
     }();
     if (set) w = mapped;
   } else if constexpr (owning<W>) {
-    if (set) read_tensor(content, key, w, memory);
+    if (set) read_numbers(content[key], w.data(), w.size());
   } else {
     static_assert(std::is_const_v<typename W::scalar_type>,
                   "map_parameters: parameters are mapped<T>, or views of constants");
@@ -282,11 +283,10 @@ void map_parameters(mapped_file const& file, P& p, std::string const& prefix = "
   try {
     auto const content = safetensors::look(file.bytes());
     check_parameters(content, p, prefix, alone);
-    auto memory = detail::memory_for_weights(p);
     for (auto const set : {false, true})
       for_each_parameter(
           [&](auto const& path, auto& w) {
-            detail::map_tensor(content, prefix + path.c_str(), w, memory, set);
+            detail::map_tensor(content, prefix + path.c_str(), w, set);
           },
           p);
   } catch (safetensors_error const& e) {
