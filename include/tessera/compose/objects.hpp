@@ -54,7 +54,15 @@ template <class Object>
   return true;
 #endif
 }
-/// Nor is what a pass reads that which it writes.
+/// Nor that of the inputs of a call and their slopes.
+template <class Object, class Stream, class... Tag, class... E>
+[[nodiscard]] auto lies_apart(Object const& object,
+                              call_context<Stream, given_as<Tag, E>...> const& given) -> bool {
+  return ((lies_apart(object, given.template value<Tag>()) &&
+           lies_apart(object, given.template slope<Tag>())) &&
+          ...);
+}
+/// What a pass reads is not what it writes, where it writes at all.
 [[nodiscard]] auto are_apart([[maybe_unused]] auto const& read,
                              [[maybe_unused]] auto const& written) -> bool {
 #if TESSERA_HOSTED
@@ -64,14 +72,6 @@ template <class Object>
 #else
   return true;
 #endif
-}
-/// Nor that of the inputs of a call and their slopes.
-template <class Object, class Stream, class... Tag, class... E>
-[[nodiscard]] auto lies_apart(Object const& object,
-                              call_context<Stream, given_as<Tag, E>...> const& given) -> bool {
-  return ((lies_apart(object, given.template value<Tag>()) &&
-           lies_apart(object, given.template slope<Tag>())) &&
-          ...);
 }
 
 template <class L, class X>
