@@ -82,8 +82,9 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
       sum[r][v] = p.from == start::c      ? load(c + r * p.c_row + v * width)
                   : p.from == start::bias ? load(p.bias + column + v * width)
                                           : V(T{0});
-  auto const* a = p.a + row * p.a_row;
-  auto const* b = p.b + column;
+  auto const* a = p.a;
+  auto const* b = p.b;
+  if (p.depth != 0) a += row * p.a_row, b += column;  // matrices without elements may be null
   for (auto k = std::size_t{0}; k < p.depth; ++k, a += p.a_depth, b += p.b_depth) {
     V columns[Vectors];
 #pragma GCC unroll 8
