@@ -125,6 +125,14 @@ template <class Self, class P, class M> struct children {
   [[nodiscard]] constexpr auto value(actual_extents<S> actual = {}) const {
     return view_of<typename layout::template value<K>>{numbers<K>(), actual};
   }
+  /// Value K of a row of layers: this one's where it is kept, else K and K + 1 in turn.
+  template <std::size_t K, class S = shape_of<typename layout::template value<K>>>
+  [[nodiscard]] constexpr auto value_in_turn(actual_extents<S> actual) const {
+    if constexpr (layout::template keeps<K>)
+      return value<K>(actual);
+    else
+      return at % 2 == 0 ? value<K>(actual) : value<K + 1>(actual);
+  }
   /// What is no tensor and lives between the children: memory of the composition itself.
   template <std::size_t K> [[nodiscard]] constexpr auto memory() const -> auto& {
     using V = typename layout::template value<K>;

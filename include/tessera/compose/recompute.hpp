@@ -27,13 +27,11 @@ template <class Layer> struct recompute : as_layer<Layer> {
     return find_mismatch<inner, X, Call>();
   }
   template <class X, class Call>
-  using kept = either<Call::training, state_of<inner, X, Call>, kept_of<inner, X, Call>>;
-  template <class X, class Call> struct both {
+  using kept = either<Call::training, state_of<inner, X, Call>, nothing>;
+  template <class X, class Call> struct scratch {
     [[no_unique_address]] kept_of<inner, X, Call> kept;
     [[no_unique_address]] scratch_of<inner, X, Call> layer;
   };
-  template <class X, class Call>
-  using scratch = either<Call::training, both<X, Call>, scratch_of<inner, X, Call>>;
   template <class X, class Call> struct slopes {
     using forward_work = scratch_of<inner, X, Call>;
     using backward_work = slopes_of<inner, X, Call>;
@@ -46,15 +44,12 @@ template <class Layer> struct recompute : as_layer<Layer> {
   };
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    if constexpr (m.training) {
-      if constexpr (m.has_state) copy_on<backend_of<decltype(x)>>(m.kept, m.state);
-      inner::forward(p, x, y, lend(m, m.state, m.work.kept, m.work.layer, m.observed));
-    } else {
-      inner::forward(p, x, y, lend(m, m.state, m.kept, m.work, m.observed));
-    }
+    if constexpr (not is_empty<std::remove_reference_t<decltype(m.kept)>>)
+      copy_on<backend_of<decltype(x)>>(m.kept, m.state);
+    step(p, x, y, m);
   }
   static constexpr void step(auto const& p, auto x, auto y, auto m) {
-    forward_or_step<inner>(p, x, y, lend(m, m.state, m.kept, m.work, m.observed));
+    forward_or_step<inner>(p, x, y, lend(m, m.state, m.work.kept, m.work.layer, m.observed));
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {

@@ -44,11 +44,10 @@ template <class Layer, std::size_t N> struct repeat : composition<repeat<Layer, 
   template <class X, class Call>
   using kept = either<Call::training,
                       equal_members_if<typename detail::layout<repeat, X, Call>::kept, N>, nothing>;
-  // The outputs of even and odd layers, and where it is kept that of each.
+  // The output of each layer where it is kept, else those of even and odd ones.
   template <class X, class Call>
-  using values =
-      type_list<buffer_between<X, 0, 0>, buffer_between<X, 0, 0>,
-                buffer_between<either<keeps && Call::training, X, nothing>, 0, 0, keeps>>;
+  using values = type_list<buffer_between<X, 0, 0, keeps>,
+                           buffer_between<either<keeps && Call::training, nothing, X>, 0, 0>>;
   template <class X, class Call>
   using slopes_between = type_list<buffer_between<X, 0, 0>, buffer_between<X, 0, 0>>;
 
@@ -56,13 +55,7 @@ template <class Layer, std::size_t N> struct repeat : composition<repeat<Layer, 
     auto from = as_const(x);
     for (auto i = std::size_t{0}; i < N; ++i) {
       auto const here = inside.in_row(i);
-      auto to = y;
-      if (i + 1 < N) {
-        if constexpr (keeps && decltype(inside)::Call::training)
-          to = here.template value<2>(x.actual);
-        else
-          to = i % 2 == 0 ? here.template value<0>(x.actual) : here.template value<1>(x.actual);
-      }
+      auto const to = i + 1 < N ? here.template value_in_turn<0>(x.actual) : y;
       here.template forward<0>(from, to);
       from = as_const(to);
     }
@@ -74,9 +67,9 @@ template <class Layer, std::size_t N> struct repeat : composition<repeat<Layer, 
       auto in = as_const(x);
       auto out = as_const(y);
       if constexpr (reads_input(backward_reads))
-        if (i > 0) in = inside.in_row(i - 1).template value<2>(x.actual);
+        if (i > 0) in = inside.in_row(i - 1).template value<0>(x.actual);
       if constexpr (reads_output(backward_reads))
-        if (i + 1 < N) out = here.template value<2>(x.actual);
+        if (i + 1 < N) out = here.template value<0>(x.actual);
       auto const d_in =
           i % 2 == 0 ? here.template slope<0>(x.actual) : here.template slope<1>(x.actual);
       if (i == 0)

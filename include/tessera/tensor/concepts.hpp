@@ -44,9 +44,10 @@ template <class Backend> struct backend_of_value<probing<Backend>> {
 /// types only.
 template <class Backend> using value_backend = typename detail::backend_of_value<Backend>::type;
 
-/// An expression: a tree of operations that computes when it is assigned.
+/// An expression: a tree of operations that computes when it is assigned. (The compiler is asked
+/// for the base: std::is_base_of_v makes a class of every pair.)
 template <class E>
-concept expression = std::is_base_of_v<nodes::base, std::remove_cvref_t<E>>;
+concept expression = __is_base_of(nodes::base, std::remove_cvref_t<E>);
 
 /// A tensor, or a view of one: memory with a shape.
 template <class X>

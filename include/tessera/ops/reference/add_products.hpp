@@ -20,29 +20,27 @@ inline constexpr std::size_t weight_distance = [] {
 /// The outputs share the loads of x, which is what a small machine has to save; those of a matrix
 /// by columns share a pointer, too.
 template <std::size_t In, std::size_t Rows, class T, class W>
-constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Rows]) {
+TESSERA_INLINE constexpr void add_products(T const* x, W const& w, auto const& row,
+                                           T (&sum)[Rows]) {
   using Stored = stored_of<W>;
   constexpr auto next = weight_distance<W>;
   constexpr auto step = std::size_t{by_columns<W> ? 4 : 8};
   auto const weights = weights_of<T>(w);
   auto const first = [&](std::size_t o)
                          TESSERA_INLINE { return weights.data + o * (by_columns<W> ? 1 : In); };
-  T sums[Rows] = {};
   [[maybe_unused]] T scale[Rows] = {};
+  if constexpr (is_scaled<Stored>)
 #pragma GCC unroll 16
-  for (auto r = std::size_t{0}; r < Rows; ++r) {
-    sums[r] = sum[r];
-    if constexpr (is_scaled<Stored>) scale[r] = weights.scales.at(row(r), 0);
-  }
+    for (auto r = std::size_t{0}; r < Rows; ++r) scale[r] = weights.scales.at(row(r), 0);
   auto const add = [&](std::size_t k, auto const& weight) TESSERA_INLINE {
     auto const value = one_lane::load(x + k);
 #pragma GCC unroll 16
     for (auto r = std::size_t{0}; r < Rows; ++r) {
       auto const number = widened<T>(weight(r)[k * next]);
       if constexpr (is_scaled<Stored>)
-        sums[r] = lane::fma(value, number * scale[r], sums[r]);
+        sum[r] = lane::fma(value, number * scale[r], sum[r]);
       else
-        sums[r] = lane::fma(value, number, sums[r]);
+        sum[r] = lane::fma(value, number, sum[r]);
     }
   };
   auto const walk = [&](auto const& weight, auto const& advance) TESSERA_INLINE {
@@ -69,8 +67,6 @@ constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Ro
            for (auto r = std::size_t{0}; r < Rows; ++r) at[r] += step;
          });
   }
-#pragma GCC unroll 16
-  for (auto r = std::size_t{0}; r < Rows; ++r) sum[r] = sums[r];
 }
 
 }  // namespace tessera::detail

@@ -30,7 +30,7 @@ template <> struct kernel_for<detail::affine_map_fn, reference> {
         for (auto k = std::size_t{0}; k < 4; ++k)
           one_lane::store(y.data() + r * out + o + k, sum[k]);
       }
-      for (; o < out; ++o) {
+      for (auto n = out % 4; n > 0; --n, ++o) {
         auto sum = bias == nullptr ? T{0} : one_lane::load(bias + o);
         for (auto i = std::size_t{0}; i < in; ++i)
           sum = lane::fma(one_lane::load(x.data() + r * in + i), weights.at(o, i), sum);

@@ -53,7 +53,8 @@ inline constexpr auto sums_that_take = [] {
 /// Adds the products of one row of x (or h) to the sums that take it; sum[i·Units + u] is of unit
 /// u.
 template <class Cell, bool OfH, std::size_t Depth, std::size_t Units, class T, std::size_t N>
-constexpr void add_to_sums(T const* x, auto const& weight, auto const& row, T (&sum)[N]) {
+TESSERA_INLINE constexpr void add_to_sums(T const* x, auto const& weight, auto const& row,
+                                          T (&sum)[N]) {
   constexpr auto count = sums_that_take<Cell, OfH>.size() * Units;
   if constexpr (count == N) {
     add_products<Depth>(x, weight, row, sum);
@@ -99,14 +100,16 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, referen
       auto const row = [&](std::size_t i) {
         return detail::gate_of<Cell>(i / Units) * hidden + j + i % Units;
       };
-      for (auto i = std::size_t{0}; i < sums * Units && bias_ih != nullptr; ++i) {
-        auto const of_x = one_lane::load(bias_ih + row(i));
-        auto const of_h = one_lane::load(bias_hh + row(i));
-        if constexpr (detail::sums_are_gates<Cell>)
-          sum[i] = of_x + of_h;
-        else
-          sum[i] = detail::sum_of_biases<T>(Cell::sums[i / Units], of_x, of_h);
-      }
+      if (bias_ih != nullptr)
+#pragma GCC unroll 16
+        for (auto i = std::size_t{0}; i < sums * Units; ++i) {
+          auto const of_x = one_lane::load(bias_ih + row(i));
+          auto const of_h = one_lane::load(bias_hh + row(i));
+          if constexpr (detail::sums_are_gates<Cell>)
+            sum[i] = of_x + of_h;
+          else
+            sum[i] = detail::sum_of_biases<T>(Cell::sums[i / Units], of_x, of_h);
+        }
       detail::add_to_sums<Cell, false, in, Units>(x.data() + r * in, p.weight_ih, row, sum);
       detail::add_to_sums<Cell, true, recurrent, Units>(h.data() + r * recurrent, p.weight_hh, row,
                                                         sum);
