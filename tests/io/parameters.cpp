@@ -366,7 +366,7 @@ TEST_CASE("parameters: narrow weights that do not fit are named, and nothing is 
 
   using one = linear<2, 3>;
   std::int8_t const numbers[6] = {};
-  float const many[4] = {};
+  float many[4] = {};
   auto const bias = std::as_bytes(std::span{many, 3});
   auto eight = parameters_of<one, mapped<float, std::int8_t>>{};
   auto const write = [&](char const* name, std::vector<std::uint64_t> const& scales) {
@@ -387,5 +387,12 @@ TEST_CASE("parameters: narrow weights that do not fit are named, and nothing is 
   refused("transposed", eight, "\"weight_scale\": expected shape (3,), got (1, 3)");
   write("many", {4});
   refused("many", eight, "\"weight_scale\": expected shape (3,), got (4,)");
+  many[2] = std::numeric_limits<float>::infinity();
+  write("infinite", {3, 1});
+  refused("infinite", eight, "\"weight_scale\": has a scale that is not finite");
   CHECK_FALSE(eight.weight.has_memory());
+
+  auto loaded = parameters_of<one, compact<float, std::int8_t>>{};
+  CHECK_THROWS_WITH(load_parameters(folder / "infinite", loaded),
+                    Catch::Contains("\"weight_scale\": has a scale that is not finite"));
 }

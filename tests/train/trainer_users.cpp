@@ -104,8 +104,9 @@ TEST_CASE("trainer: scores are reported and logged, and one of them decides") {
   auto source = data.source();
   auto monitor = data.source(false);
   auto const folder = test::folder{};
-  auto const t = make<gradient_descent>(
-      {.epochs = 3, .folder = folder.path(), .monitor = "accuracy"}, {.rate = 0.3});
+  auto const made = folder / "of" / "runs";
+  auto const t =
+      make<gradient_descent>({.epochs = 3, .folder = made, .monitor = "accuracy"}, {.rate = 0.3});
   auto best = 0.0;
   t->on_epoch = [&](epoch_report const& r) {
     REQUIRE(r.scores.size() == 1);
@@ -118,7 +119,7 @@ TEST_CASE("trainer: scores are reported and logged, and one of them decides") {
   t->run(source, monitor, accuracy{});
   CHECK(best > 0.5);
   CHECK(t->progress().best == -best);
-  auto const log = test::text_of(folder / "log.csv");
+  auto const log = test::text_of(made / "log.csv");
   CHECK(log.starts_with(
       "epoch,rate,training_loss,monitored_loss,largest_gradient_norm,accuracy,seconds\n1,0.3,"));
   CHECK(test::text_of(folder / "log.jsonl").find("\"accuracy\":") != std::string::npos);

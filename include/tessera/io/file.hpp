@@ -114,6 +114,12 @@ class input_file {
 [[nodiscard]] inline auto folder_of(std::filesystem::path const& path) -> std::filesystem::path {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path{"."};
 }
+/// A folder that is there after the call, with those above it.
+inline void make_folder(std::filesystem::path const& folder) {
+  auto error = std::error_code{};
+  create_directories(folder, error);
+  if (error) throw file_error(folder, "cannot be made: " + error.message());
+}
 /// A folder, open so that the names in it can be sent to the disk. One that may be searched but not
 /// read is left to the system.
 [[nodiscard]] inline auto open_folder(std::filesystem::path const& folder) -> descriptor {

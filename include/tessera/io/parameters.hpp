@@ -93,21 +93,23 @@ concept seen_in_file = stored_as_weights<W> && requires(W const& w) { w.has_memo
 [[nodiscard]] inline auto scale_key(std::string const& key) -> std::string {
   return key + "_scale";
 }
+template <class T>
+void check_finite(tensor_entry const& entry, std::string const& key, std::size_t count,
+                  char const* what) {
+  auto numbers = std::vector<T>(count);
+  read_numbers(entry, numbers.data(), count);
+  for (auto const value : numbers)
+    if (not std::isfinite(value)) throw safetensors_error('"' + key + "\": has a " + what);
+}
 template <class W> void check_scales(safetensors const& file, std::string const& key) {
+  using T = scalar_of<W>;
   auto const& entry = entry_of(file, key);
   auto const out = std::uint64_t{W::out};
   if (entry.shape != std::vector{out} && entry.shape != std::vector{out, std::uint64_t{1}})
     throw safetensors_error('"' + key + "\": expected shape " + to_string(std::vector{out}) +
                             ", got " + to_string(entry.shape));
-  if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
-}
-template <class W> void check_finite(tensor_entry const& entry, std::string const& key) {
-  auto numbers = std::vector<scalar_of<W>>(W::out * W::in);
-  read_numbers(entry, numbers.data(), numbers.size());
-  for (auto const value : numbers)
-    if (not std::isfinite(value))
-      throw safetensors_error('"' + key +
-                              "\": has a number that is not finite, which 8 bits do not hold");
+  if (not converts_to<T>(entry)) wrong_dtype(key, dtype_of<T>(), entry.type);
+  check_finite<T>(entry, key, W::out, "scale that is not finite");
 }
 template <class W>
 void check_tensor(safetensors const& file, std::string const& key, std::set<std::string>& known) {
@@ -126,7 +128,9 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
     }
   }
   if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
-  if constexpr (in_8_bits) check_finite<W>(entry, key);
+  if constexpr (in_8_bits)
+    check_finite<scalar_of<W>>(entry, key, W::out * W::in,
+                               "number that is not finite, which 8 bits do not hold");
 }
 
 /// One parameter out of a file that was checked; `memory` holds the largest of those weights.

@@ -28,7 +28,7 @@ struct trainer_options {
   std::uint64_t patience = 0;         ///< epochs without improvement before an early stop; 0: never
   double min_delta = 0;               ///< what counts as improvement
   std::size_t threads = 1;            ///< changes no bit
-  std::filesystem::path folder = {};  ///< of checkpoint and logs; empty: no files
+  std::filesystem::path folder = {};  ///< of checkpoint and logs, made by run; empty: no files
   double checkpoint_seconds = 10;     ///< between checkpoints; 0 writes one after every batch
   std::string model = {};             ///< the name in the checkpoint: another is refused
   std::string settings = {};  ///< "name: value" lines, kept in the checkpoint: others are refused
@@ -252,7 +252,10 @@ class trainer {
     auto const slots = slots_of(source);
     auto log = std::optional<epoch_log>{};
     check_progress(source);
-    if (writes()) log.emplace(options_.folder, progress_.epoch, progress_.log, scores);
+    if (writes()) {
+      detail::make_folder(options_.folder);
+      log.emplace(options_.folder, progress_.epoch, progress_.log, scores);
+    }
     saved_ = clock::now();
     done_ = 0;
     if (not resumed_) {
