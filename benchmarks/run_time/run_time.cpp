@@ -76,23 +76,29 @@ BENCHMARK(stream<64>)->Name("stream/H64");
 BENCHMARK(stream<128>)->Name("stream/H128");
 
 /// A step with one row: as fast as its weights can be read, in 32, 16 or 8 bits each.
-template <class Stored> void step(State& state) {
-  using model = linear<2048, 2048>;
-  using X = tensor<float, shape<2048>>;
-  using stored = parameters_of<model, packed<float, Stored>>;
-  auto const p = std::make_unique<parameters_of<model, owned<float>>>();
+template <class Model, class X, class Storage> void step(State& state) {
+  using stored = parameters_of<Model, Storage>;
+  auto const p = std::make_unique<parameters_of<Model, owned<float>>>();
   auto const q = std::make_unique<stored>();
   fill_parameters(*p);
   pack_parameters(*p, *q);
-  auto const run = std::make_unique<streaming<model, X>>();
+  auto const run = std::make_unique<streaming<Model, X>>();
+  run->state = {};
   auto const x = std::make_unique<X>();
   *x = 0.3F;
   for (auto _ : state) benchmark::DoNotOptimize(run->step(*q, *x).data()[0]);
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(sizeof(stored)));
 }
-BENCHMARK(step<float>)->Name("step/linear2048");
-BENCHMARK(step<bf16>)->Name("step/linear2048/bf16");
-BENCHMARK(step<std::int8_t>)->Name("step/linear2048/int8");
+using wide = linear<2048, 2048>;
+using values = tensor<float, shape<2048>>;
+BENCHMARK(step<wide, values, packed<float>>)->Name("step/linear2048");
+BENCHMARK(step<wide, values, packed<float, bf16>>)->Name("step/linear2048/bf16");
+BENCHMARK(step<wide, values, packed<float, std::int8_t>>)->Name("step/linear2048/int8");
+/// One of a convolution, whose weights arrange themselves at every step or once.
+using taps = conv1d<64, 64, 3, conv1d_options{.causal = true}>;
+using channels = tensor<float, shape<1, 64>>;
+BENCHMARK(step<taps, channels, owned<float>>)->Name("step/conv1d_64_taps3/owned");
+BENCHMARK(step<taps, channels, packed<float>>)->Name("step/conv1d_64_taps3");
 
 template <std::size_t Time, std::size_t Batch, std::size_t In, std::size_t Hidden,
           std::size_t Layers>
