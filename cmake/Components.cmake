@@ -3,7 +3,8 @@
 #   tessera::bridge   xtensor: include/tessera/bridge and data
 #   tessera::io       nlohmann-json: include/tessera/io
 #   tessera::train    both, and threads: include/tessera/train
-set(all_components bridge io train)
+#   tessera::program  these, CLI11 and yaml-cpp: include/tessera/program
+set(all_components bridge io train program)
 if(PROJECT_IS_TOP_LEVEL)
   set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
 else()
@@ -17,18 +18,19 @@ foreach(component IN LISTS TESSERA_COMPONENTS)
 endforeach()
 
 # tessera_component(<name> [FOLDERS <floors>...] [LINKS <targets>...]
-#                   [PACKAGES "<package> <version>"...])
+#                   [PACKAGES "<package> <version>"...] [NOT_INSTALLED])
 # The headers in FOLDERS belong to the component, all others to the library itself. PACKAGES are
-# looked for by tesseraConfig.cmake before the installed component is loaded.
+# looked for by tesseraConfig.cmake before the installed component is loaded; one that is
+# NOT_INSTALLED is for this build alone.
 set_property(GLOBAL PROPERTY tessera_requirements "")
 function(tessera_component name)
-  cmake_parse_arguments(arg "" "" "FOLDERS;LINKS;PACKAGES" ${ARGN})
+  cmake_parse_arguments(arg "NOT_INSTALLED" "" "FOLDERS;LINKS;PACKAGES" ${ARGN})
   set(root "${PROJECT_SOURCE_DIR}/include")
   set(headers)
   if(name STREQUAL tessera)
     set(target tessera)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${root}/*.hpp")
-    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|train)/")
+    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|train|program)/")
     # Files themselves need no other package, and bridge writes them without io.
     list(APPEND headers "${root}/tessera/io/file.hpp")
   else()
@@ -45,9 +47,9 @@ function(tessera_component name)
   target_sources(${target} INTERFACE FILE_SET HEADERS BASE_DIRS "${root}" FILES ${headers})
   target_link_libraries(${target} INTERFACE ${arg_LINKS})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
-  set_property(GLOBAL APPEND_STRING PROPERTY tessera_requirements
-    "set(tessera_${name}_requires \"${arg_PACKAGES}\")\n")
-  if(TESSERA_INSTALL)
+  if(TESSERA_INSTALL AND NOT arg_NOT_INSTALLED)
+    set_property(GLOBAL APPEND_STRING PROPERTY tessera_requirements
+      "set(tessera_${name}_requires \"${arg_PACKAGES}\")\n")
     install(TARGETS ${target} EXPORT tessera_${name}
       FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
     install(EXPORT tessera_${name} NAMESPACE tessera:: FILE tessera_${name}.cmake
@@ -87,4 +89,19 @@ if("train" IN_LIST TESSERA_COMPONENTS)
   find_package(Threads REQUIRED)
   tessera_component(train FOLDERS train
     LINKS tessera_bridge tessera_io Threads::Threads PACKAGES "Threads")
+endif()
+
+if("program" IN_LIST TESSERA_COMPONENTS)
+  tessera_dependency(CLI11 VERSION 2.1 TARGET CLI11::CLI11
+    REPOSITORY https://github.com/CLIUtils/CLI11.git TAG v2.1.2 HEADERS include)
+  tessera_dependency(yaml-cpp VERSION 0.7 TARGET yaml-cpp
+    REPOSITORY https://github.com/jbeder/yaml-cpp.git TAG yaml-cpp-0.7.0)
+  # yaml-cpp is a library: one that was fetched is built here, and no package could name it.
+  set(installed NOT_INSTALLED)
+  get_target_property(yaml_was_found yaml-cpp IMPORTED)
+  if(yaml_was_found)
+    set(installed)
+  endif()
+  tessera_component(program FOLDERS program ${installed}
+    LINKS tessera_train CLI11::CLI11 yaml-cpp PACKAGES "CLI11 2.1" "yaml-cpp 0.7")
 endif()

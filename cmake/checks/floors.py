@@ -12,7 +12,7 @@ import sys
 
 from tree import LEVEL, line_of, report
 
-COMPONENTS = {"bridge", "io", "data", "train"}
+COMPONENTS = {"bridge", "io", "data", "train", "program"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<tessera/([^>]+)>|"([^"]+)")', re.MULTILINE)
 
 

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/data/tokens.hpp>
 #include <tessera/optim/schedule.hpp>
+#include <tessera/program/command_line.hpp>
+#include <tessera/program/gnuplot.hpp>
 #include <tessera/random/token_sampler.hpp>
 #include <tessera/random/torch.hpp>
 #include <tessera/train/trainer.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
-#include "../gnuplot.hpp"
 #include "text.hpp"
 
 namespace characters {
@@ -26,12 +24,29 @@ using parameters = parameters_of<model, owned<float>>;
 struct settings {
   std::string text = "/usr/share/games/fortunes";
   std::string output = "characters_output";
-  std::uint32_t seed = 1;
+  std::uint64_t seed = 1;
   std::uint64_t steps = 3000;
-  double rate = 3e-3;
+  double learning_rate = 3e-3;
   std::string prompt = "Never ";
-  std::size_t length = 1500;
+  std::uint64_t length = 1500;
   token_sampler sampler = {.temperature = 0.8, .top_k = 40, .top_p = 0.95};
+
+  static void visit(auto const& f, auto& s) {
+    f("output", s.output, "folder of the trained model and the picture");
+    f("seed", s.seed, "of the start and the draws", {.high = 4294967295});
+    f("text", s.text, "a file, or a folder of files without extension", {.command = "train"});
+    f("steps", s.steps, "batches of 16 rows of 128 characters",
+      {.low = 2, .high = 100'000'000, .command = "train"});
+    f("learning_rate", s.learning_rate, "at its highest",
+      {.low = 1e-9, .high = 10, .command = "train"});
+    f("prompt", s.prompt, "what the text begins with", {.command = "generate"});
+    f("length", s.length, "characters to write", {.command = "generate"});
+    f("temperature", s.sampler.temperature, "0: always the likeliest",
+      {.low = 0, .high = 100, .command = "generate"});
+    f("top_k", s.sampler.top_k, "of so many characters; 0: of all", {.command = "generate"});
+    f("top_p", s.sampler.top_p, "of those that hold so much probability",
+      {.low = 1e-9, .high = 1, .command = "generate"});
+  }
 };
 
 [[nodiscard]] auto model_file(settings const& s) -> fs::path {
@@ -93,7 +108,7 @@ void train(settings const& s) {
   auto const schedule = by_step{one_cycle_lr{.total = s.steps, .rise = 0.05}};
   auto trainer = tessera::trainer<object, cross_entropy, by_step<one_cycle_lr>>(
       {.epochs = (s.steps + 199) / 200, .clip_norm = 1},
-      adamw{.rate = s.rate, .weight_decay = 0.01}, schedule, {});
+      adamw{.rate = s.learning_rate, .weight_decay = 0.01}, schedule, {});
   auto generator = torch_generator(s.seed);
   model::initialize(trainer.parameters(), generator);
   auto source = random_tokens(text.train, rows, s.steps, 200, generator);
@@ -173,42 +188,23 @@ auto run(int count, char** arguments) -> int {
   auto s = settings{};
   auto app = CLI::App{"A language model of characters: trained here on a text, then writing"};
   app.require_subcommand(1);
-  app.set_config("--config", "", "settings as name = value lines");
-  app.option_defaults()->always_capture_default();
   auto* const learn = app.add_subcommand("train", "train on a text, draw the losses");
   auto* const write = app.add_subcommand("generate", "write on from a prompt");
   for (auto* const command : {learn, write}) {
-    command->add_option("--output", s.output, "folder of the trained model and the picture");
-    command->add_option("--seed", s.seed, "of the start and the draws");
+    add_config(*command, count, arguments, s);
+    add_options(*command, s);
   }
-  learn->add_option("--text", s.text, "a file, or a folder of files without extension")
-      ->check(CLI::ExistingPath);
-  learn->add_option("--steps", s.steps, "batches of 16 rows of 128 characters")
-      ->check(CLI::Range(std::uint64_t{2}, std::uint64_t{100'000'000}));
-  learn->add_option("--learning-rate", s.rate, "at its highest")->check(CLI::PositiveNumber);
-  write->add_option("--prompt", s.prompt, "what the text begins with");
-  write->add_option("--length", s.length, "characters to write");
-  write->add_option("--temperature", s.sampler.temperature, "0: always the likeliest")
-      ->check(CLI::NonNegativeNumber);
-  write->add_option("--top-k", s.sampler.top_k, "of so many characters; 0: of all");
-  write->add_option("--top-p", s.sampler.top_p, "of those that hold so much probability")
-      ->check(CLI::Range(1e-9, 1.0));
-  try {
-    app.parse(count, arguments);
-    if (*learn) train(s);
-    if (*write) generate(s);
-    return 0;
-  } catch (CLI::ParseError const& e) {
-    auto const code = app.exit(e);
-    return code == 0 ? 0 : 2;
-  } catch (std::exception const& e) {
-    std::cerr << "characters: " << e.what() << '\n';
-    return 2;
-  }
+  if (not parse_command_line(app, count, arguments)) return 0;
+  check_ranges(s);
+  if (*learn) train(s);
+  if (*write) generate(s);
+  return 0;
 }
 
 }  // namespace
 
 }  // namespace characters
 
-auto main(int count, char** arguments) -> int { return characters::run(count, arguments); }
+auto main(int count, char** arguments) -> int {
+  return tessera::run_program("characters", [&] { return characters::run(count, arguments); });
+}

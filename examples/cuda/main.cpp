@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Compiled by a host compiler: it loads the data of the other examples and drives the GPU.
 #include <tessera/optim/schedule.hpp>
+#include <tessera/program/command_line.hpp>
 #include <tessera/random/torch.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <iostream>
 #include <memory>
 
 #include "../characters/network.hpp"
@@ -85,43 +83,37 @@ auto run(int count, char** arguments) -> int {
   app.add_option("--steps", wanted, "of training")->check(CLI::PositiveNumber);
   app.add_option("--learning-rate", rate, "at its highest")->check(CLI::PositiveNumber);
   app.add_option("--seed", seed, "of the start and the batches");
-  try {
-    app.parse(count, arguments);
-    if (data.empty() && network != "filter")
-      throw std::runtime_error("--data: expected a file for the network " + network);
-    auto const fill = source_of(network, data);
-    if (not steps::has_device()) {
-      std::puts("skipped: no device");
-      return 77;
-    }
-    auto const trainer = steps::make_trainer(network, seed);
-    auto batch = trainer->shape();
-    auto generator = tessera::torch_generator(seed);
-    auto const schedule = tessera::cosine_lr{.period = wanted};
-    auto seconds = 0.0;
-    for (auto step = std::size_t{0}; step < wanted; ++step) {
-      fill(batch, generator);
-      auto const begun = std::chrono::steady_clock::now();
-      auto const loss = trainer->step(batch, schedule.rate(rate, step));
-      // The first step records the graph.
-      if (step > 0)
-        seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-      if (step == 0 || (step + 1) % 100 == 0 || step + 1 == wanted)
-        std::printf("step %zu of %zu, loss %.4f\n", step + 1, wanted, loss);
-    }
-    std::printf("%zu kernels in a graph, %.3f ms a step\n", trainer->kernels(),
-                wanted > 1 ? 1e3 * seconds / static_cast<double>(wanted - 1) : 0.0);
-    if (not output.empty()) trainer->save(output);
-    return 0;
-  } catch (CLI::ParseError const& e) {
-    auto const code = app.exit(e);
-    return code == 0 ? 0 : 2;
-  } catch (std::exception const& e) {
-    std::cerr << "cuda: " << e.what() << '\n';
-    return 2;
+  if (not tessera::parse_command_line(app, count, arguments)) return 0;
+  if (data.empty() && network != "filter")
+    throw std::runtime_error("--data: expected a file for the network " + network);
+  auto const fill = source_of(network, data);
+  if (not steps::has_device()) {
+    std::puts("skipped: no device");
+    return 77;
   }
+  auto const trainer = steps::make_trainer(network, seed);
+  auto batch = trainer->shape();
+  auto generator = tessera::torch_generator(seed);
+  auto const schedule = tessera::cosine_lr{.period = wanted};
+  auto seconds = 0.0;
+  for (auto step = std::size_t{0}; step < wanted; ++step) {
+    fill(batch, generator);
+    auto const begun = std::chrono::steady_clock::now();
+    auto const loss = trainer->step(batch, schedule.rate(rate, step));
+    // The first step records the graph.
+    if (step > 0)
+      seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    if (step == 0 || (step + 1) % 100 == 0 || step + 1 == wanted)
+      std::printf("step %zu of %zu, loss %.4f\n", step + 1, wanted, loss);
+  }
+  std::printf("%zu kernels in a graph, %.3f ms a step\n", trainer->kernels(),
+              wanted > 1 ? 1e3 * seconds / static_cast<double>(wanted - 1) : 0.0);
+  if (not output.empty()) trainer->save(output);
+  return 0;
 }
 
 }  // namespace
 
-auto main(int count, char** arguments) -> int { return run(count, arguments); }
+auto main(int count, char** arguments) -> int {
+  return tessera::run_program("cuda", [&] { return run(count, arguments); });
+}

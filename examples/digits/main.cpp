@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/optim/schedule.hpp>
+#include <tessera/program/command_line.hpp>
+#include <tessera/program/gnuplot.hpp>
 #include <tessera/train/trainer.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
-#include <iostream>
 #include <memory>
 
-#include "../gnuplot.hpp"
 #include "data.hpp"
 
 namespace digits {
@@ -22,12 +20,25 @@ using step_and_class = given_as<tag::condition, conditions>;
 struct settings {
   std::string data = DIGITS_FOLDER "/digits.npy";
   std::string output = "digits_output";
-  std::uint32_t seed = 1;
-  std::size_t classifier_epochs = 40;
-  std::size_t epochs = 150;
-  double rate = 1e-3;
+  std::uint64_t seed = 1;
+  std::uint64_t epochs = 150;
+  std::uint64_t classifier_epochs = 40;
+  double learning_rate = 1e-3;
   double guidance = 1;
-  std::size_t count = 320;
+  std::uint64_t count = 320;
+
+  static void visit(auto const& f, auto& s) {
+    f("output", s.output, "folder of the trained models and the pictures");
+    f("seed", s.seed, "of the start, the order and the noise", {.high = 4294967295});
+    f("data", s.data, "the file of the digits", {.command = "train"});
+    f("epochs", s.epochs, "of the denoiser", {.low = 1, .high = 100'000, .command = "train"});
+    f("classifier_epochs", s.classifier_epochs, "of the classifier",
+      {.low = 1, .high = 100'000, .command = "train"});
+    f("learning_rate", s.learning_rate, "of Adam", {.low = 1e-9, .high = 10, .command = "train"});
+    f("guidance", s.guidance, "0: the class alone; more: away from no class",
+      {.low = 0, .high = 100, .command = "sample"});
+    f("count", s.count, "digits to generate", {.low = 1, .high = 1'000'000, .command = "sample"});
+  }
 };
 
 using learner = training<classifier, images, adam>;
@@ -43,7 +54,7 @@ using learner = training<classifier, images, adam>;
 /// Trains the classifier; returns the share of the held-out images that it recognizes.
 auto train_classifier(settings const& s, split_data const& data) -> double {
   auto trainer = tessera::trainer<learner, cross_entropy>({.epochs = s.classifier_epochs},
-                                                          adam{.rate = s.rate}, {}, {});
+                                                          adam{.rate = s.learning_rate}, {}, {});
   auto generator = torch_generator(s.seed);
   classifier::initialize(trainer.parameters(), generator);
   auto source =
@@ -63,8 +74,8 @@ void train_denoiser(settings const& s, split_data const& data) {
   denoiser::initialize(*first, generator);
   auto source = noisy_images(data.train, s.seed, generator);
   auto trainer = tessera::trainer<object, mse, cosine, norm_clipping, average>(
-      {.epochs = s.epochs}, adam{.rate = s.rate}, {{.period = s.epochs * source.size()}}, {},
-      norm_clipping{.most = 1}, average({.decay = 0.995}));
+      {.epochs = s.epochs}, adam{.rate = s.learning_rate}, {{.period = s.epochs * source.size()}},
+      {}, norm_clipping{.most = 1}, average({.decay = 0.995}));
   trainer.parameters() = *first;
   auto log = std::string{"epoch,loss\n"};
   trainer.on_epoch = [&](epoch_report const& r) {
@@ -190,37 +201,23 @@ auto run(int count, char** arguments) -> int {
   auto s = settings{};
   auto app = CLI::App{"Handwritten digits by class: a diffusion model, trained here"};
   app.require_subcommand(1);
-  app.set_config("--config", "", "settings as name = value lines");
-  app.option_defaults()->always_capture_default();
   auto* const learn = app.add_subcommand("train", "train the classifier and the denoiser");
   auto* const make = app.add_subcommand("sample", "generate digits, have them recognized, draw 64");
   for (auto* const command : {learn, make}) {
-    command->add_option("--output", s.output, "folder of the trained models and the pictures");
-    command->add_option("--seed", s.seed, "of the start, the order and the noise");
+    add_config(*command, count, arguments, s);
+    add_options(*command, s);
   }
-  learn->add_option("--data", s.data, "the file of the digits")->check(CLI::ExistingFile);
-  learn->add_option("--epochs", s.epochs, "of the denoiser")->check(CLI::PositiveNumber);
-  learn->add_option("--classifier-epochs", s.classifier_epochs)->check(CLI::PositiveNumber);
-  learn->add_option("--learning-rate", s.rate)->check(CLI::PositiveNumber);
-  make->add_option("--guidance", s.guidance, "0: the class alone; more: away from no class")
-      ->check(CLI::NonNegativeNumber);
-  make->add_option("--count", s.count, "digits to generate")->check(CLI::PositiveNumber);
-  try {
-    app.parse(count, arguments);
-    if (*learn) train(s);
-    if (*make) sample(s);
-    return 0;
-  } catch (CLI::ParseError const& e) {
-    auto const code = app.exit(e);
-    return code == 0 ? 0 : 2;
-  } catch (std::exception const& e) {
-    std::cerr << "digits: " << e.what() << '\n';
-    return 2;
-  }
+  if (not parse_command_line(app, count, arguments)) return 0;
+  check_ranges(s);
+  if (*learn) train(s);
+  if (*make) sample(s);
+  return 0;
 }
 
 }  // namespace
 
 }  // namespace digits
 
-auto main(int count, char** arguments) -> int { return digits::run(count, arguments); }
+auto main(int count, char** arguments) -> int {
+  return tessera::run_program("digits", [&] { return digits::run(count, arguments); });
+}

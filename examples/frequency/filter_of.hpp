@@ -81,7 +81,7 @@ template <class Mode, class Model> class filter_of : public filter {
          .folder = run.path(),
          .checkpoint_seconds = settings_.checkpoint_seconds,
          .model = model_name(settings_),
-         .settings = to_result_yaml(settings_)},
+         .settings = tessera::to_result_yaml(settings_)},
         tessera::adam{.rate = settings_.learning_rate, .weight_decay = *settings_.weight_decay},
         {settings_.schedule, {.from = epochs / 2, .to = epochs, .factor = 0.02}}, {});
     trainer.on_checkpoint = [&] {
@@ -124,13 +124,14 @@ template <class Mode, class Model> class filter_of : public filter {
     });
   }
   void save(std::filesystem::path const& path) const override {
-    tessera::save_parameters(path, *parameters_, {{"settings", to_result_yaml(settings_)}});
+    tessera::save_parameters(path, *parameters_,
+                             {{"settings", tessera::to_result_yaml(settings_)}});
   }
   void load(std::filesystem::path const& path) override {
     auto const file = tessera::safetensors::read(path);
     if (auto const found = file.metadata().find("settings"); found != file.metadata().end())
       if (auto const difference =
-              tessera::settings_difference(to_result_yaml(settings_), found->second);
+              tessera::settings_difference(tessera::to_result_yaml(settings_), found->second);
           not difference.empty())
         throw usage_error(path.string() +
                           ": is of another training than settings.yaml: " + difference);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/io/file.hpp>
+#include <tessera/program/command_line.hpp>
 #include <tessera/train/display.hpp>
 #include <tessera/train/interrupt.hpp>
 #include <tessera/train/run_folder.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -20,6 +19,7 @@ namespace frequency {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace tessera;
 using clock = std::chrono::steady_clock;
 
 [[nodiscard]] auto seconds_since(clock::time_point begin) -> double {
@@ -42,7 +42,7 @@ struct trained {
 };
 [[nodiscard]] auto open_folder(fs::path const& folder) -> trained {
   auto result = trained{};
-  if (tessera::run_folder::is_torn(folder))
+  if (run_folder::is_torn(folder))
     throw usage_error(folder.string() +
                       ": a training was stopped while it took this folder: train --resume");
   if (not fs::exists(folder / "settings.yaml"))
@@ -61,20 +61,20 @@ auto train(settings const& s, fs::path const& folder, bool resume) -> int {
   auto table = std::ostringstream{};
   auto const costs = f->describe(table);
   if (folder.empty()) throw usage_error("--output: expected a folder, got nothing");
-  auto run = tessera::run_folder(
+  auto run = run_folder(
       {folder, to_result_yaml(s), {"model.safetensors", "metrics.json", "plots"}, resume});
   if (not resume && fs::exists(folder / "checkpoint.safetensors"))
     std::printf("the training in %s is replaced with the first checkpoint\n", folder.c_str());
   std::printf("%s, %zu parameters\n%s", model_name(s).c_str(), costs.parameters,
               table.str().c_str());
 
-  auto shown = tessera::epoch_display(*s.epochs);
-  auto const guard = tessera::interrupt_guard{};
+  auto shown = epoch_display(*s.epochs);
+  auto const guard = interrupt_guard{};
   auto const data =
       make_recordings(make_signal(static_cast<std::uint32_t>(s.train_seed), s.phase_scale));
   auto const begun = clock::now();
   auto const result = f->train(
-      data, run, [&](tessera::epoch_report const& r) { shown.epoch(r); },
+      data, run, [&](epoch_report const& r) { shown.epoch(r); },
       [&](std::uint64_t done, std::uint64_t all) { shown.batch(done, all); });
   auto const trained_seconds = seconds_since(begun);
   if (result.interrupted) {
@@ -92,7 +92,7 @@ auto train(settings const& s, fs::path const& folder, bool resume) -> int {
     return 130;
   }
   auto const evaluation_seconds = seconds_since(evaluated);
-  tessera::write_file(run.path() / "metrics.json", to_json(figures) + '\n');
+  write_file(run.path() / "metrics.json", to_json(figures) + '\n');
   std::printf("best of epoch %llu\n\n",
               static_cast<unsigned long long>(result.progress.best_epoch));
   print_table(std::cout, figures);
@@ -121,23 +121,16 @@ auto run(int argc, char** argv) -> int {
   add_option(*data, "print", data_rows, "samples to print");
 
   auto s = settings{};
-  auto config = std::string{};
   auto output = fs::path{"frequency-output"};
   auto resumes = false;
   auto prints = false;
   auto* const training = app.add_subcommand("train", "Train a filter");
-  training->add_option("--config", config, "YAML file of these options, with _ for -");
+  add_config(*training, argc, argv, s);
   training->add_option("--output", output, "folder of checkpoint, model, logs and metrics")
       ->capture_default_str();
   training->add_flag("--resume", resumes, "go on from the checkpoint in --output");
   training->add_flag("--print-config", prints, "print the settings as YAML and end");
-  // The file first, so that the command line is written over it.
-  for (auto i = 1; i < argc; ++i) {
-    auto const word = std::string{argv[i]};
-    if (word == "--config" && i + 1 < argc) read_config(argv[i + 1], s);
-    if (word.rfind("--config=", 0) == 0) read_config(word.substr(9), s);
-  }
-  add_options(*training, s);
+  add_options(*training, s, "by mode");
 
   auto folder = fs::path{};
   auto json = false;
@@ -150,13 +143,7 @@ auto run(int argc, char** argv) -> int {
   bench->add_option("folder", folder, "output of train")->required();
   auto* const models = app.add_subcommand("models", "List the compiled models");
 
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::ParseError const& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    throw usage_error(tessera::shortened(e.what(), 300));
-  }
-
+  if (not parse_command_line(app, argc, argv)) return 0;
   if (*data) {
     check_range("seed", data_seed, 0U, 4294967295U);
     check_range("phase_scale", data_scale, 0, 1);
@@ -177,7 +164,7 @@ auto run(int argc, char** argv) -> int {
     else
       print_table(std::cout, figures);
   } else if (*plotting) {
-    auto const lock = tessera::folder_lock(folder);  // no run takes the folder meanwhile
+    auto const lock = folder_lock(folder);  // no run takes the folder meanwhile
     auto t = open_folder(folder);
     auto const signal = make_signal(static_cast<std::uint32_t>(t.s.test_seed), t.s.phase_scale);
     for (auto const& file :
@@ -206,13 +193,5 @@ auto run(int argc, char** argv) -> int {
 
 /// 0: done; 2: what was asked for is impossible; 130: interrupted.
 auto main(int argc, char** argv) -> int {
-  try {
-    auto const code = frequency::run(argc, argv);
-    if (std::cout.flush(); std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      throw std::runtime_error("standard output cannot be written");
-    return code;
-  } catch (std::exception const& e) {
-    std::fprintf(stderr, "frequency: %s\n", tessera::shortened(e.what(), 1000).c_str());
-    return 2;
-  }
+  return tessera::run_program("frequency", [&] { return frequency::run(argc, argv); });
 }

@@ -2,14 +2,13 @@
 #include "plots.hpp"
 
 #include <tessera/io/file.hpp>
+#include <tessera/program/gnuplot.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
 #include <sstream>
-
-#include "../gnuplot.hpp"
 
 namespace frequency {
 
@@ -146,7 +145,7 @@ auto draw_plots(path const& folder, path const& log, signal const& s, evaluation
                 p.script + "set output\n";
     }
   }
-  run_gnuplot(folder, script);
+  tessera::run_gnuplot(folder, script);
   return files;
 }
 

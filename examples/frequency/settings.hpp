@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-namespace CLI {
-class App;
-}
+#include <tessera/program/settings.hpp>
 
 /// What the user decides: command line over config file over defaults.
 namespace frequency {
 
-/// A value that is none, by the name of its option. The program ends with code 2.
-struct usage_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+using tessera::usage_error;
 
 /// The options of a training. Those that are optional here have a default for each mode.
 struct settings {
@@ -44,33 +33,42 @@ struct settings {
   std::uint64_t threads = 0;
   double checkpoint_seconds = 10;
 
+  static void visit(auto const& f, auto& s) {
+    f("mode", s.mode, "stateful (state carried over all samples) or windowed");
+    f("variant", s.variant, "plain, attention (windowed only) or film");
+    f("length", s.length, "samples of a window: 1 where stateful, up to 100 where windowed",
+      {1, 100});
+    f("hidden", s.hidden, "width of the LSTM: 64, 128 or 256");
+    f("layers", s.layers, "layers of the LSTM: 1 or 2", {1, 2});
+    f("dropout", s.dropout, "between the layers, in training", {0, 0.9});
+    f("epochs", s.epochs, "passes over the training data", {1, 100'000});
+    f("batch", s.batch, "windows of a step, up to 64; the four frequencies where stateful",
+      {1, 64});
+    f("truncation", s.truncation, "samples of a step where stateful, up to 100", {1, 100});
+    f("learning_rate", s.learning_rate, "of Adam, at the start", {0, 10});
+    f("weight_decay", s.weight_decay, "of Adam", {0, 1});
+    f("clip_norm", s.clip_norm, "largest norm of the gradient; 0 does not clip", {0, 1e6});
+    f("schedule", s.schedule, "geometric (in the second half, down to 0.02), plateau or constant");
+    f("patience", s.patience, "epochs without improvement before an early stop; 0 never stops");
+    f("min_delta", s.min_delta, "what counts as improvement", {0, 1e6});
+    f("validation", s.validation, "share of each frequency held out, at its end", {0, 0.5});
+    f("seed", s.seed, "of the weights and the order of the windows", {0, 4294967295});
+    f("train_seed", s.train_seed, "of the training signal", {0, 4294967295});
+    f("test_seed", s.test_seed, "of the test signal", {0, 4294967295});
+    f("phase_scale", s.phase_scale, "share of the circle that phases are drawn from", {0, 1});
+    f("threads", s.threads, "that share a batch, 0 for all cores; changes no result",
+      {.high = 1024, .changes_result = false});
+    f("checkpoint_seconds", s.checkpoint_seconds, "between checkpoints",
+      {.low = 0, .high = 86'400, .changes_result = false});
+  }
+
   [[nodiscard]] auto windowed() const -> bool { return mode == "windowed"; }
   friend auto operator==(settings const&, settings const&) -> bool = default;
 };
 
-/// An option of numbers or text, read as the config file is: see read_config.
-void add_option(CLI::App& app, std::string const& name, std::uint64_t& value, char const* help);
-void add_option(CLI::App& app, std::string const& name, double& value, char const* help);
-/// Adds an option to `app` for every setting.
-void add_options(CLI::App& app, settings& s);
-/// Reads a YAML file over `s`: whole numbers in decimal digits, finite numbers.
-///
-/// Errors  usage_error for a file that cannot be read or is no such file, an unknown key or one
-/// that
-///         comes twice, a value of another type
-void read_config(std::string const& path, settings& s);
-/// Errors  usage_error where value is not from low to high
-void check_range(std::string const& name, double value, double low, double high);
-void check_range(std::string const& name, std::uint64_t value, std::uint64_t low,
-                 std::uint64_t high);
 /// Fills in what depends on the mode and checks every value.
 ///
 /// Errors  usage_error, which names the option, what was expected and what came
 void resolve(settings& s);
-/// The settings as YAML, numbers with all their digits: what --print-config prints.
-[[nodiscard]] auto to_yaml(settings const& s) -> std::string;
-/// The same without what changes no result: what every output folder keeps, and what a training is
-/// resumed by.
-[[nodiscard]] auto to_result_yaml(settings const& s) -> std::string;
 
 }  // namespace frequency

@@ -50,7 +50,7 @@ endfunction()
 if(case STREQUAL "installed")
   install_library()
   run(${configure} -B "${work}/build" "-DCMAKE_PREFIX_PATH=${installation}"
-    "-DCONSUMER_COMPONENTS=train")
+    "-DCONSUMER_COMPONENTS=program")
   build_and_run("${work}/build")
 
 elseif(case STREQUAL "outside")
@@ -91,7 +91,7 @@ elseif(case STREQUAL "fetched_dependencies")
   build_and_run("${work}/build")
   run("${CMAKE_COMMAND}" -G "${generator}" -S "${source}" -B "${work}/tests"
     "-DCMAKE_CXX_COMPILER=${compiler}" -DTESSERA_BUILD_EXAMPLES=OFF
-    -DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=NEVER)
+    "-DTESSERA_COMPONENTS=bridge\;io\;train" -DFETCHCONTENT_TRY_FIND_PACKAGE_MODE=NEVER)
   run("${CMAKE_COMMAND}" --build "${work}/tests" --target test_main)
 
 elseif(case STREQUAL "missing_dependency")
@@ -101,6 +101,12 @@ elseif(case STREQUAL "missing_dependency")
   must_not_configure("${work}/asked"
     "component bridge needs xtensor 0\\.24 or newer, which was not found"
     ${without_xtensor} -DCONSUMER_COMPONENTS=bridge)
+  set(without_yaml "-DCMAKE_PREFIX_PATH=${installation}" -DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON)
+  run(${configure} -B "${work}/train_alone" ${without_yaml} -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON
+    -DCONSUMER_COMPONENTS=train)
+  must_not_configure("${work}/program"
+    "component program needs yaml-cpp 0\\.7 or newer, which was not found"
+    ${without_yaml} -DCONSUMER_COMPONENTS=program)
   must_not_configure("${work}/unknown" "component cinema is not part of this installation"
     "-DCMAKE_PREFIX_PATH=${installation}" -DCONSUMER_COMPONENTS=cinema)
   must_not_configure("${work}/unknown_source" "TESSERA_COMPONENTS names cinema"

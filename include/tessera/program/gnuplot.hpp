@@ -11,12 +11,14 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+namespace tessera {
+
 /// Runs a script of gnuplot in a folder, where it stays as plots.gp. No shell reads a name.
 ///
-/// Errors  std::runtime_error where gnuplot is missing or fails; tessera::file_error
+/// Errors  std::runtime_error where gnuplot is missing or fails; file_error
 inline void run_gnuplot(std::filesystem::path const& folder, std::string const& script) {
   auto const file = folder / "plots.gp";
-  tessera::write_file(file, script);
+  write_file(file, script);
   auto const fail = [&](std::string const& why) {
     throw std::runtime_error("gnuplot failed on " + file.string() + ": " + why);
   };
@@ -30,10 +32,12 @@ inline void run_gnuplot(std::filesystem::path const& folder, std::string const& 
   auto const error = ::posix_spawnp(&child, program, &actions, nullptr, arguments, environ);
   (void)::posix_spawn_file_actions_destroy(&actions);
   if (error == ENOENT) fail("is gnuplot installed?");
-  if (error != 0) fail(tessera::detail::system_reason(error));
+  if (error != 0) fail(detail::system_reason(error));
   auto status = 0;
   while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail(tessera::detail::system_reason());
+    if (errno != EINTR) fail(detail::system_reason());
   if (not WIFEXITED(status)) fail("it was killed by signal " + std::to_string(WTERMSIG(status)));
   if (WEXITSTATUS(status) != 0) fail("it ended with " + std::to_string(WEXITSTATUS(status)));
 }
+
+}  // namespace tessera

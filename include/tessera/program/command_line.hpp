@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/program/settings.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+
+/// Settings by options of the command line, which CLI11 reads, over those of a file, over their
+/// defaults.
+namespace tessera {
+
+namespace detail {
+
+template <class M>
+auto add_value(CLI::App& app, std::string const& name, M& value, std::string const& help)
+    -> CLI::Option* {
+  return app.add_option_function<std::string>(
+      option_name(name),
+      [&value, name](std::string const& given) {
+        auto read = value_of<M>{};
+        if (not read_value(given, read)) refuse(name, expected_value<value_of<M>>(), given);
+        value = read;
+      },
+      help);
+}
+
+}  // namespace detail
+
+/// Adds the option --<name>, with - for _, whose value is read as that of a file is: see
+/// read_config. Help prints the value that is there as the default.
+///
+/// Errors  usage_error, when it is parsed, for a value of another type
+template <detail::setting_value T>
+void add_option(CLI::App& app, std::string const& name, T& value, char const* help) {
+  detail::add_value(app, name, value, help)->default_str(detail::text_of_value(value));
+}
+
+/// Adds an option for every member of `s`, which outlives `app`, but for those that only another
+/// command has. Of an optional one help tells only what decides it, as "default by mode".
+template <class S>
+void add_options(CLI::App& app, S& s, char const* optional_by = "by the others") {
+  S::visit(
+      [&](char const* name, auto& value, char const* help, setting_rules rules = {}) {
+        if (not rules.command.empty() && rules.command != app.get_name()) return;
+        if constexpr (detail::is_optional<std::remove_reference_t<decltype(value)>>)
+          detail::add_value(app, name, value, help + std::string{" (default "} + optional_by + ")");
+        else
+          add_option(app, name, value, help);
+      },
+      s);
+}
+
+/// Adds the option --config FILE and reads the file over `s` at once, so that the command line is
+/// written over it: called before add_options, whose defaults are the file's then.
+///
+/// Errors  those of read_config
+template <class S> void add_config(CLI::App& app, int count, char const* const* arguments, S& s) {
+  app.add_option_function<std::string>(
+      "--config", [](std::string const&) {}, "YAML file of these options, with _ for -");
+  for (auto i = 1; i < count; ++i) {
+    auto const word = std::string{arguments[i]};
+    if (word == "--config" && i + 1 < count) read_config(arguments[i + 1], s);
+    if (word.rfind("--config=", 0) == 0) read_config(word.substr(9), s);
+  }
+}
+
+/// False where help was asked for, and is printed.
+///
+/// Errors  usage_error for what `app` does not take
+[[nodiscard]] inline auto parse_command_line(CLI::App& app, int count, char const* const* arguments)
+    -> bool {
+  try {
+    app.parse(count, arguments);
+    return true;
+  } catch (CLI::ParseError const& e) {
+    if (e.get_exit_code() != 0) throw usage_error(shortened(e.what(), 300));
+    app.exit(e);
+    return false;
+  }
+}
+
+/// Runs a program: the code that `run` returns, or 2 and one line "<name>: <why>" for what it
+/// throws, and for output that cannot be written.
+template <class Run> [[nodiscard]] auto run_program(char const* name, Run const& run) -> int {
+  try {
+    int const code = run();
+    if (std::cout.flush(); std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      throw std::runtime_error("standard output cannot be written");
+    return code;
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "%s: %s\n", name, shortened(e.what(), 1000).c_str());
+    return 2;
+  }
+}
+
+}  // namespace tessera

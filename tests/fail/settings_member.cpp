@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// EXPECT: settings: a member is std::string, std::uint64_t, double, or an optional of one
+// LINES: 8 13
+#include <tessera/program/detail/value.hpp>
+
+using namespace tessera::detail;
+
+auto main() -> int {
+  static_assert(std::same_as<value_of<std::optional<double>>, double>);
+#ifdef TESSERA_MUST_FAIL
+  auto const bad = value_of<std::optional<int>>{};
+  (void)bad;
+#endif
+}
