@@ -122,7 +122,7 @@ TEST_CASE("trainer: scores are reported and logged, and one of them decides") {
   auto const log = test::text_of(made / "log.csv");
   CHECK(log.starts_with(
       "epoch,rate,training_loss,monitored_loss,largest_gradient_norm,accuracy,seconds\n1,0.3,"));
-  CHECK(test::text_of(folder / "log.jsonl").find("\"accuracy\":") != std::string::npos);
+  CHECK(test::text_of(made / "log.jsonl").find("\"accuracy\":") != std::string::npos);
   CHECK_THROWS_WITH(t->run(source, monitor), "trainer: expected a monitor of loss, got accuracy");
 }
 TEST_CASE("trainer: it resumes nothing whose steps would be others") {
