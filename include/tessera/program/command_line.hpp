@@ -65,7 +65,7 @@ template <class S> void add_config(CLI::App& app, int count, char const* const* 
   for (auto i = 1; i < count; ++i) {
     auto const word = std::string{arguments[i]};
     if (word == "--config" && i + 1 < count) read_config(arguments[i + 1], s);
-    if (word.rfind("--config=", 0) == 0) read_config(word.substr(9), s);
+    if (word.starts_with("--config=")) read_config(word.substr(9), s);
   }
 }
 
@@ -93,7 +93,7 @@ template <class Run> [[nodiscard]] auto run_program(char const* name, Run const&
       throw std::runtime_error("standard output cannot be written");
     return code;
   } catch (std::exception const& e) {
-    std::fprintf(stderr, "%s: %s\n", name, shortened(e.what(), 1000).c_str());
+    (void)std::fprintf(stderr, "%s: %s\n", name, shortened(e.what(), 1000).c_str());
     return 2;
   }
 }
