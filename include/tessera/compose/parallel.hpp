@@ -28,8 +28,8 @@ template <class... Branches> struct parallel : composition<parallel<Branches...>
   }();
   template <class S>
   using output_shape = with_last<tessera::output_shape<branch<0>, S>, start<S, branches>>;
-  [[nodiscard]] static constexpr auto output_extents(auto actual) {
-    return wide(tessera::output_extents<branch<0>>(actual), actual);
+  template <class S> [[nodiscard]] static constexpr auto output_extents(actual_extents<S> actual) {
+    return tessera::output_extents<branch<0>>(actual).template as<output_shape<S>>();
   }
   template <class X, class Call, std::size_t I = 1> [[nodiscard]] static constexpr auto rule() {
     if constexpr (I == branches) {
@@ -77,10 +77,6 @@ template <class... Branches> struct parallel : composition<parallel<Branches...>
   }
 
  private:
-  template <class R, class S>
-  [[nodiscard]] static constexpr auto wide(actual_extents<R> actual, actual_extents<S>) {
-    return actual.template as<output_shape<S>>();
-  }
   /// The columns of branch I.
   template <std::size_t I> [[nodiscard]] static constexpr auto columns(auto whole, auto x) {
     using S = shape_of<decltype(x)>;

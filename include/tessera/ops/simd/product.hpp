@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/ops/reference/product.hpp>
-#include <tessera/ops/simd/multiply.hpp>
+#include <tessera/ops/simd/multiply_by_blocks.hpp>
 
 #include <type_traits>
 
@@ -14,8 +14,9 @@ template <> struct kernel_for<detail::product_fn, simd> {
     if (std::is_constant_evaluated())
       kernel_for<detail::product_fn, reference>::run(p);
     else if (p.b.column == 1)
-      tiles::multiply<T, Stored>({p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column,
-                                  p.b.data, p.b.row, p.c, p.c_row, from(p), nullptr, p.b.scales});
+      by_tiles(tiles::product<T, Stored>{p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column,
+                                         p.b.data, p.b.row, p.c, p.c_row, from(p), nullptr,
+                                         p.b.scales});
     else if (p.adds_last)
       kernel_for<detail::product_fn, reference>::run(p);
     else
@@ -30,6 +31,11 @@ template <> struct kernel_for<detail::product_fn, simd> {
   }
 
  private:
+  template <class T, class Stored> static void by_tiles(tiles::product<T, Stored> const& p) {
+    if constexpr (std::same_as<T, Stored>)
+      if (gains_by_blocks(p)) return multiply_by_blocks(p);
+    tiles::multiply<T, Stored>(p);
+  }
   static constexpr auto side = std::size_t{32};
 
   [[nodiscard]] static auto from(auto const& p) -> tiles::start {
