@@ -110,20 +110,14 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
     }
 }
 
-/// f.operator()<R>(row) for the rows of tiles: as many as a tile has, then what is left.
-template <class F> TESSERA_INLINE inline void for_each_tile_row(std::size_t count, F const& f) {
-  auto row = std::size_t{0};
-  for (; row + rows <= count; row += rows) f.template operator()<rows>(row);
-  if (row + 4 <= count) f.template operator()<4>(row), row += 4;
-  if (row + 2 <= count) f.template operator()<2>(row), row += 2;
-  if (row < count) f.template operator()<1>(row);
-}
-
 template <class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t column, std::size_t last) {
-  for_each_tile_row(p.rows, [&]<std::size_t Rows>(std::size_t row) TESSERA_INLINE {
-    one_tile<T, Stored, Rows, Vectors, Partial>(p, row, column, last);
-  });
+  auto row = std::size_t{0};
+  for (; row + rows <= p.rows; row += rows)
+    one_tile<T, Stored, rows, Vectors, Partial>(p, row, column, last);
+  if (row + 4 <= p.rows) one_tile<T, Stored, 4, Vectors, Partial>(p, row, column, last), row += 4;
+  if (row + 2 <= p.rows) one_tile<T, Stored, 2, Vectors, Partial>(p, row, column, last), row += 2;
+  if (row < p.rows) one_tile<T, Stored, 1, Vectors, Partial>(p, row, column, last);
 }
 
 /// C (+)= A·B. Panels of columns go over all rows, so that a panel of B is read once for them.

@@ -3,9 +3,8 @@
 
 #include <tessera/ops/simd/multiply.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <type_traits>
+#include <cstring>
 
 /// The product of tiles on matrices that no cache holds as they lie.
 namespace tessera::tiles::inline TESSERA_TARGET {
@@ -31,50 +30,32 @@ template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const
 
 /// `multiply`, block by block: the same bits, as the sums go on in C over k ascending.
 ///
-/// Cost  copies B once, and A once for every 128 columns; 84 KiB of stack
+/// Cost  copies B once, and a transposed A once for every 128 columns; 84 KiB of stack
 template <class T> void multiply_by_blocks(product<T> const& p) {
-  constexpr auto width = lane::pack<T>::width;
-  constexpr auto wide = vectors * width;
-  alignas(64) T a[block_rows * block_depth<T>];
-  alignas(64) T b[block_columns * block_depth<T>];
+  constexpr auto wide = vectors * lane::pack<T>::width;
+  auto const least = [](std::size_t one, std::size_t other) { return one < other ? one : other; };
+  auto const copies = p.a_row == 1;  // a transposed A; the rows of another are read as they lie
+  alignas(64) T a[block_depth<T> * block_rows];
+  alignas(64) T b[block_depth<T> * block_columns];
   for (auto first = std::size_t{0}; first < p.columns; first += block_columns) {
-    auto const columns = std::min(block_columns, p.columns - first);
+    auto const columns = least(block_columns, p.columns - first);
     for (auto k = std::size_t{0}; k < p.depth; k += block_depth<T>) {
-      auto const depth = std::min(block_depth<T>, p.depth - k);
-      for (auto c = std::size_t{0}; c < columns; c += wide) {
-        auto const count = std::min(wide, columns - c);
+      auto const depth = least(block_depth<T>, p.depth - k);
+      for (auto c = std::size_t{0}; c < columns; c += wide)
         for (auto i = std::size_t{0}; i < depth; ++i)
-          std::copy_n(p.b + (k + i) * p.b_depth + first + c, count, b + c * depth + i * wide);
-      }
+          std::memcpy(b + c * depth + i * wide, p.b + (k + i) * p.b_depth + first + c,
+                      least(wide, columns - c) * sizeof(T));
       for (auto row = std::size_t{0}; row < p.rows; row += block_rows) {
-        auto const height = std::min(block_rows, p.rows - row);
-        for_each_tile_row(height, [&]<std::size_t Rows>(std::size_t r) {
-          auto const* from = p.a + (row + r) * p.a_row + k * p.a_depth;
-          auto* to = a + r * depth;
-          for (auto i = std::size_t{0}; i < depth; ++i, from += p.a_depth, to += Rows)
-            for (auto j = std::size_t{0}; j < Rows; ++j) to[j] = from[j * p.a_row];
-        });
-        for (auto c = std::size_t{0}; c < columns; c += wide) {
-          auto const count = std::min(wide, columns - c);
-          for_each_tile_row(height, [&]<std::size_t Rows>(std::size_t r) {
-            auto const tile = product<T>{.rows = Rows,
-                                         .columns = count,
-                                         .depth = depth,
-                                         .a = a + r * depth,
-                                         .a_row = 1,
-                                         .a_depth = Rows,
-                                         .b = b + c * depth,
-                                         .b_depth = wide,
-                                         .c = p.c + (row + r) * p.c_row + first + c,
-                                         .c_row = p.c_row,
-                                         .from = k == 0 ? p.from : start::c,
-                                         .bias = p.bias == nullptr ? nullptr : p.bias + first + c};
-            if (count == wide)
-              one_tile<T, T, Rows, vectors, false>(tile, 0, 0, width);
-            else
-              multiply<T>(tile);
-          });
-        }
+        auto const height = least(block_rows, p.rows - row);
+        auto const* const rows_of_a = p.a + row * p.a_row + k * p.a_depth;
+        if (copies)
+          for (auto i = std::size_t{0}; i < depth; ++i)
+            std::memcpy(a + i * block_rows, rows_of_a + i * p.a_depth, height * sizeof(T));
+        for (auto c = std::size_t{0}; c < columns; c += wide)
+          multiply<T>({height, least(wide, columns - c), depth, copies ? a : rows_of_a, p.a_row,
+                       copies ? block_rows : p.a_depth, b + c * depth, wide,
+                       p.c + row * p.c_row + first + c, p.c_row, k == 0 ? p.from : start::c,
+                       p.bias == nullptr ? nullptr : p.bias + first + c});
       }
     }
   }
