@@ -28,35 +28,68 @@ template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const
           p.depth * p.b_depth * sizeof(T) >= far_apart);
 }
 
+/// The block of B at (k, column) by panels of a tile's columns.
+template <class T>
+void copy_panels(product<T> const& p, std::size_t k, std::size_t depth, std::size_t column,
+                 std::size_t columns, T* to) {
+  constexpr auto wide = vectors * lane::pack<T>::width;
+  for (auto c = std::size_t{0}; c < columns; c += wide)
+    for (auto i = std::size_t{0}; i < depth; ++i, to += wide)
+      std::memcpy(to, p.b + (k + i) * p.b_depth + column + c,
+                  (columns - c < wide ? columns - c : wide) * sizeof(T));
+}
+
+/// A block of all columns that `b` holds, block by block of rows; A is copied where it is
+/// transposed, as the rows of another are read as they lie.
+template <class T>
+void multiply_block(product<T> const& p, std::size_t k, std::size_t depth, std::size_t column,
+                    std::size_t columns, T const* b) {
+  constexpr auto wide = vectors * lane::pack<T>::width;
+  auto const copies = p.a_row == 1;
+  alignas(64) T a[block_depth<T> * block_rows];
+  for (auto row = std::size_t{0}; row < p.rows; row += block_rows) {
+    auto const rest = p.rows - row;
+    auto block = product<T>{rest < block_rows ? rest : +block_rows,
+                            wide,
+                            depth,
+                            p.a + row * p.a_row + k * p.a_depth,
+                            p.a_row,
+                            p.a_depth,
+                            b,
+                            wide,
+                            p.c + row * p.c_row + column,
+                            p.c_row,
+                            k == 0 ? p.from : start::c,
+                            p.bias == nullptr ? nullptr : p.bias + column};
+    if (copies) {
+      for (auto i = std::size_t{0}; i < depth; ++i)
+        std::memcpy(a + i * block_rows, block.a + i * p.a_depth, block.rows * sizeof(T));
+      block.a = a;
+      block.a_depth = block_rows;
+    }
+    for (auto c = std::size_t{0}; c < columns; c += wide) {
+      block.columns = columns - c < wide ? columns - c : wide;
+      multiply<T>(block);
+      block.b += depth * wide;
+      block.c += wide;
+      if (block.bias != nullptr) block.bias += wide;
+    }
+  }
+}
+
 /// `multiply`, block by block: the same bits, as the sums go on in C over k ascending.
 ///
 /// Cost  copies B once, and a transposed A once for every 128 columns; 84 KiB of stack
 template <class T> void multiply_by_blocks(product<T> const& p) {
-  constexpr auto wide = vectors * lane::pack<T>::width;
-  auto const least = [](std::size_t one, std::size_t other) { return one < other ? one : other; };
-  auto const copies = p.a_row == 1;  // a transposed A; the rows of another are read as they lie
-  alignas(64) T a[block_depth<T> * block_rows];
   alignas(64) T b[block_depth<T> * block_columns];
-  for (auto first = std::size_t{0}; first < p.columns; first += block_columns) {
-    auto const columns = least(block_columns, p.columns - first);
+  for (auto column = std::size_t{0}; column < p.columns; column += block_columns) {
+    auto const right = p.columns - column;
+    auto const columns = right < block_columns ? right : +block_columns;
     for (auto k = std::size_t{0}; k < p.depth; k += block_depth<T>) {
-      auto const depth = least(block_depth<T>, p.depth - k);
-      for (auto c = std::size_t{0}; c < columns; c += wide)
-        for (auto i = std::size_t{0}; i < depth; ++i)
-          std::memcpy(b + c * depth + i * wide, p.b + (k + i) * p.b_depth + first + c,
-                      least(wide, columns - c) * sizeof(T));
-      for (auto row = std::size_t{0}; row < p.rows; row += block_rows) {
-        auto const height = least(block_rows, p.rows - row);
-        auto const* const rows_of_a = p.a + row * p.a_row + k * p.a_depth;
-        if (copies)
-          for (auto i = std::size_t{0}; i < depth; ++i)
-            std::memcpy(a + i * block_rows, rows_of_a + i * p.a_depth, height * sizeof(T));
-        for (auto c = std::size_t{0}; c < columns; c += wide)
-          multiply<T>({height, least(wide, columns - c), depth, copies ? a : rows_of_a, p.a_row,
-                       copies ? block_rows : p.a_depth, b + c * depth, wide,
-                       p.c + row * p.c_row + first + c, p.c_row, k == 0 ? p.from : start::c,
-                       p.bias == nullptr ? nullptr : p.bias + first + c});
-      }
+      auto const below = p.depth - k;
+      auto const depth = below < block_depth<T> ? below : +block_depth<T>;
+      copy_panels(p, k, depth, column, columns, b);
+      multiply_block(p, k, depth, column, columns, b);
     }
   }
 }
