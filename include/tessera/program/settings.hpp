@@ -112,16 +112,12 @@ template <setting_value T> void check_rules(char const* name, T const& value, se
 template <class S> [[nodiscard]] auto settings_yaml(S const& s, bool all) -> std::string {
   auto yaml = YAML::Emitter{};
   yaml << YAML::BeginMap;
-  auto const add = [&](char const* name, auto const& value) {
-    yaml << YAML::Key << name << YAML::Value << text_of_value(value);
-  };
   S::visit(
-      [&](char const* name, auto const& value, char const*, setting_rules rules = {}) {
+      [&](char const* name, auto const& member, char const*, setting_rules rules = {}) {
         if (not all && not rules.changes_result) return;
-        if constexpr (not is_optional<std::remove_reference_t<decltype(value)>>)
-          add(name, value);
-        else if (value)
-          add(name, *value);
+        if_decided(member, [&](auto const& value) {
+          yaml << YAML::Key << name << YAML::Value << text_of_value(value);
+        });
       },
       s);
   yaml << YAML::EndMap;
@@ -135,11 +131,9 @@ template <class S> [[nodiscard]] auto settings_yaml(S const& s, bool all) -> std
 /// Errors  usage_error for the first one outside, in the order of `visit`
 template <class S> void check_ranges(S const& s) {
   S::visit(
-      [](char const* name, auto const& value, char const*, setting_rules rules = {}) {
-        if constexpr (not detail::is_optional<std::remove_reference_t<decltype(value)>>)
-          detail::check_rules(name, value, rules);
-        else if (value)
-          detail::check_rules(name, *value, rules);
+      [](char const* name, auto const& member, char const*, setting_rules rules = {}) {
+        detail::if_decided(member,
+                           [&](auto const& value) { detail::check_rules(name, value, rules); });
       },
       s);
 }

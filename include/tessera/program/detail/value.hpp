@@ -31,6 +31,14 @@ template <class M> using value_of = typename value_of_member<std::remove_const_t
 template <class M>
 inline constexpr bool is_optional = not std::same_as<std::remove_const_t<M>, value_of<M>>;
 
+/// f of what a member holds, where that is decided.
+template <class M> void if_decided(M const& member, auto const& f) {
+  if constexpr (not is_optional<M>)
+    f(member);
+  else if (member)
+    f(*member);
+}
+
 template <setting_value T> [[nodiscard]] constexpr auto expected_value() -> char const* {
   if constexpr (std::same_as<T, std::string>) return "a text";
   if constexpr (std::integral<T>) return "a whole number of 0 or more, in decimal digits";
