@@ -51,17 +51,20 @@ struct affine_map_parameters_fn {
   template <class X> constexpr void operator()(X x, auto dy, auto* dweight, auto* dbias) const {
     constexpr auto in = last_of<shape_of<X>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
-    if (dweight != nullptr)
-      multiply<backend_of<X>>(matrix_product<scalar_of<X>>{.rows = out,
-                                                           .columns = in,
-                                                           .depth = rows_of(x),
-                                                           .a = {dy.data(), 1, out},
-                                                           .b = {x.data(), in, 1},
-                                                           .c = dweight,
-                                                           .c_row = in,
-                                                           .adds = true});
-    if (dbias != nullptr)
-      kernel_for<product_fn, backend_of<X>>::add_rows(rows_of(x), out, dy.data(), dbias);
+    using T = scalar_of<X>;
+    using kernel = kernel_for<product_fn, backend_of<X>>;
+    auto const slopes = matrix_product<T>{.rows = out,
+                                          .columns = in,
+                                          .depth = rows_of(x),
+                                          .a = {dy.data(), 1, out},
+                                          .b = {x.data(), in, 1},
+                                          .c = dweight,
+                                          .c_row = in,
+                                          .adds = true};
+    if constexpr (requires(T* sums) { kernel::run_with_sums(slopes, sums); })
+      if (dweight != nullptr && dbias != nullptr) return kernel::run_with_sums(slopes, dbias);
+    if (dweight != nullptr) kernel::run(slopes);
+    if (dbias != nullptr) kernel::add_rows(rows_of(x), out, dy.data(), dbias);
   }
 };
 

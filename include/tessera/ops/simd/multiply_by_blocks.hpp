@@ -4,93 +4,129 @@
 #include <tessera/ops/simd/multiply.hpp>
 
 #include <cstddef>
-#include <cstring>
 
-/// The product of tiles on matrices that no cache holds as they lie.
+/// The product of tiles on matrices that caches do not hold as they lie.
 namespace tessera::tiles::inline TESSERA_TARGET {
 
-/// A block of A, (block_rows, block_depth), and one of B, (block_depth, block_columns), in the
-/// order in which tiles read them: 36 and 48 KiB, for a cache of the second level.
-inline constexpr std::size_t block_rows = 96;
-inline constexpr std::size_t block_columns = 128;
-template <class T> inline constexpr std::size_t block_depth = 384 / sizeof(T);
+/// A block of B, (block_depth, panel), is copied in the order in which tiles read it: 32 KiB, which
+/// stay beside the tile's rows of A; as many rows of A are read again and again from the second
+/// level, 512 KiB of them at most.
+inline constexpr std::size_t block_depth = 128;
+template <class T> inline constexpr std::size_t block_rows = 4096 / sizeof(T) / rows * rows;
 
-/// What no cache of the second level holds beside the rest, in bytes.
-inline constexpr std::size_t far_apart = std::size_t{1} << 21U;
+/// Sizes in bytes from which copying costs less than reading what does not stay in a cache: a
+/// transposed A, of whose rows every number is a cache line of its own; and B.
+inline constexpr std::size_t far_apart = std::size_t{1} << 18U;
+inline constexpr std::size_t large = std::size_t{1} << 20U;
 
-/// True where copying blocks costs less than reading again and again what does not stay in a cache:
-/// a large B, or a large transposed A, of whose rows every number is a cache line of its own.
+template <class T> [[nodiscard]] constexpr auto is_transposed(product<T> const& p) -> bool {
+  return p.a_row == 1 && p.a_depth != 1;
+}
 template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const& p) -> bool {
-  auto const transposed = p.a_row == 1 && p.a_depth != 1;
-  return p.rows >= block_rows && p.columns >= vectors * lane::pack<T>::width &&
-         p.depth >= 2 * block_depth<T> && p.from != start::c_last &&
-         ((transposed && p.rows * p.depth * sizeof(T) >= far_apart) ||
-          p.depth * p.b_depth * sizeof(T) >= far_apart);
+  return p.rows >= 4 * rows && p.columns >= lane::pack<T>::width && p.depth > block_depth &&
+         p.from != start::c_last &&
+         ((is_transposed(p) && p.rows * p.depth * sizeof(T) >= far_apart) ||
+          (p.rows >= block_depth && p.depth * p.b_depth * sizeof(T) >= large));
 }
 
-/// The block of B at (k, column) by panels of a tile's columns.
+/// The block of B at (k, column), by panels of a tile's columns.
 template <class T>
 void copy_panels(product<T> const& p, std::size_t k, std::size_t depth, std::size_t column,
                  std::size_t columns, T* to) {
-  constexpr auto wide = vectors * lane::pack<T>::width;
-  for (auto c = std::size_t{0}; c < columns; c += wide)
-    for (auto i = std::size_t{0}; i < depth; ++i, to += wide)
-      std::memcpy(to, p.b + (k + i) * p.b_depth + column + c,
-                  (columns - c < wide ? columns - c : wide) * sizeof(T));
-}
-
-/// A block of all columns that `b` holds, block by block of rows; A is copied where it is
-/// transposed, as the rows of another are read as they lie.
-template <class T>
-void multiply_block(product<T> const& p, std::size_t k, std::size_t depth, std::size_t column,
-                    std::size_t columns, T const* b) {
-  constexpr auto wide = vectors * lane::pack<T>::width;
-  auto const copies = p.a_row == 1;
-  alignas(64) T a[block_depth<T> * block_rows];
-  for (auto row = std::size_t{0}; row < p.rows; row += block_rows) {
-    auto const rest = p.rows - row;
-    auto block = product<T>{rest < block_rows ? rest : +block_rows,
-                            wide,
-                            depth,
-                            p.a + row * p.a_row + k * p.a_depth,
-                            p.a_row,
-                            p.a_depth,
-                            b,
-                            wide,
-                            p.c + row * p.c_row + column,
-                            p.c_row,
-                            k == 0 ? p.from : start::c,
-                            p.bias == nullptr ? nullptr : p.bias + column};
-    if (copies) {
-      for (auto i = std::size_t{0}; i < depth; ++i)
-        std::memcpy(a + i * block_rows, block.a + i * p.a_depth, block.rows * sizeof(T));
-      block.a = a;
-      block.a_depth = block_rows;
-    }
-    for (auto c = std::size_t{0}; c < columns; c += wide) {
-      block.columns = columns - c < wide ? columns - c : wide;
-      multiply<T>(block);
-      block.b += depth * wide;
-      block.c += wide;
-      if (block.bias != nullptr) block.bias += wide;
+  constexpr auto width = lane::pack<T>::width;
+  for (auto c = std::size_t{0}; c < columns; c += vectors * width) {
+    auto const* from = p.b + k * p.b_depth + column + c;
+    auto const wide = columns - c < vectors * width ? columns - c : vectors * width;
+    for (auto i = std::size_t{0}; i < depth; ++i, from += p.b_depth, to += vectors * width) {
+      auto v = std::size_t{0};
+      for (; v + width <= wide; v += width) lane::store(to + v, lane::load(from + v));
+      if (v < wide) lane::store(to + v, lane::load_first(from + v, wide - v));
     }
   }
 }
 
-/// `multiply`, block by block: the same bits, as the sums go on in C over k ascending.
+/// Rows and a panel of columns of C, with a depth whose block of B is copied.
+template <class T>
+void multiply_block(product<T> const& p, std::size_t row, std::size_t k, std::size_t depth,
+                    std::size_t column, std::size_t columns, T const* b) {
+  constexpr auto wide = vectors * lane::pack<T>::width;
+  auto const rest = p.rows - row;
+  auto block = product<T>{rest < block_rows<T> ? rest : +block_rows<T>,
+                          wide,
+                          depth,
+                          p.a + row * p.a_row + k * p.a_depth,
+                          p.a_row,
+                          p.a_depth,
+                          b,
+                          wide,
+                          p.c + row * p.c_row + column,
+                          p.c_row,
+                          k == 0 ? p.from : start::c,
+                          p.bias == nullptr ? nullptr : p.bias + column};
+  for (auto c = std::size_t{0}; c < columns; c += wide) {
+    block.columns = columns - c < wide ? columns - c : wide;
+    multiply<T>(block);
+    block.b += depth * wide;
+    block.c += wide;
+    if (block.bias != nullptr) block.bias += wide;
+  }
+}
+
+/// `multiply`, block by block: the same bits, as the sums go on in C over k ascending. With `sums`,
+/// a number for each row of C, a transposed A adds its columns to them on the way.
 ///
-/// Cost  copies B once, and a transposed A once for every 128 columns; 84 KiB of stack
-template <class T> void multiply_by_blocks(product<T> const& p) {
-  alignas(64) T b[block_depth<T> * block_columns];
-  for (auto column = std::size_t{0}; column < p.columns; column += block_columns) {
-    auto const right = p.columns - column;
-    auto const columns = right < block_columns ? right : +block_columns;
-    for (auto k = std::size_t{0}; k < p.depth; k += block_depth<T>) {
-      auto const below = p.depth - k;
-      auto const depth = below < block_depth<T> ? below : +block_depth<T>;
-      copy_panels(p, k, depth, column, columns, b);
-      multiply_block(p, k, depth, column, columns, b);
+/// Cost  copies B once for every block of rows; 32 KiB of stack
+template <class T> void multiply_by_blocks(product<T> const& p, T* sums = nullptr) {
+  alignas(64) T b[block_depth * panel<T>];
+  for (auto k = std::size_t{0}; k < p.depth; k += block_depth) {
+    auto const below = p.depth - k;
+    auto const depth = below < block_depth ? below : +block_depth;
+    for (auto row = std::size_t{0}; row < p.rows; row += block_rows<T>)
+      for (auto column = std::size_t{0}; column < p.columns; column += panel<T>) {
+        auto const right = p.columns - column;
+        auto const columns = right < panel<T> ? right : +panel<T>;
+        copy_panels(p, k, depth, column, columns, b);
+        multiply_block(p, row, k, depth, column, columns, b);
+      }
+    if (sums != nullptr) add_rows(depth, p.rows, p.a + k * p.a_depth, p.a_depth, sums);
+  }
+}
+
+/// True where C has so few columns that vectors go along the rows of a transposed A instead.
+template <class T> [[nodiscard]] constexpr auto is_narrow(product<T> const& p) -> bool {
+  return is_transposed(p) && p.columns < lane::pack<T>::width && p.rows > p.columns &&
+         p.from != start::bias;
+}
+
+/// `multiply` of a transposed A with few columns, as Cᵀ = Bᵀ·Aᵀ: the same bits; with `sums` as by
+/// blocks.
+template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) {
+  constexpr auto longest = 2 * block_depth;
+  T c[lane::pack<T>::width * panel<T>];
+  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += longest) {
+    auto const below = p.depth - k;
+    // What is added at the end has its sums in one piece.
+    auto const depth = below < longest || p.from == start::c_last ? below : +longest;
+    for (auto row = std::size_t{0}; row < p.rows; row += panel<T>) {
+      auto const rest = p.rows - row;
+      auto const count = rest < panel<T> ? rest : +panel<T>;
+      auto* const to = p.c + row * p.c_row;
+      auto const goes_on = k > 0 || p.from == start::c;
+      for (auto i = std::size_t{0}; i < p.columns; ++i)
+        for (auto r = std::size_t{0}; goes_on && r < count; ++r)
+          c[i * panel<T> + r] = to[r * p.c_row + i];
+      multiply<T>({p.columns, count, depth, p.b + k * p.b_depth, 1, p.b_depth,
+                   p.a + row + k * p.a_depth, p.a_depth, c, panel<T>,
+                   goes_on ? start::c : start::zero, nullptr});
+      for (auto i = std::size_t{0}; i < p.columns; ++i)
+        for (auto r = std::size_t{0}; r < count; ++r) {
+          auto& number = to[r * p.c_row + i];
+          auto const sum = c[i * panel<T> + r];
+          number = p.from == start::c_last ? number + sum : sum;
+        }
     }
+    if (sums != nullptr) add_rows(depth, p.rows, p.a + k * p.a_depth, p.a_depth, sums);
+    if (depth == below) break;
   }
 }
 

@@ -14,9 +14,7 @@ template <> struct kernel_for<detail::product_fn, simd> {
     if (std::is_constant_evaluated())
       kernel_for<detail::product_fn, reference>::run(p);
     else if (p.b.column == 1)
-      by_tiles(tiles::product<T, Stored>{p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column,
-                                         p.b.data, p.b.row, p.c, p.c_row, from(p), nullptr,
-                                         p.b.scales});
+      by_tiles(in_tiles(p));
     else if (p.adds_last)
       kernel_for<detail::product_fn, reference>::run(p);
     else
@@ -27,13 +25,33 @@ template <> struct kernel_for<detail::product_fn, simd> {
     if (std::is_constant_evaluated())
       kernel_for<detail::product_fn, reference>::add_rows(rows, columns, d, sums);
     else
-      tiles::add_rows<T>(rows, columns, d, sums);
+      tiles::add_rows<T>(rows, columns, d, columns, sums);
+  }
+  /// run(p), with the columns of Aᵀ added to `sums` while they are in a cache.
+  template <class T>
+  static constexpr void run_with_sums(detail::matrix_product<T> const& p, T* sums) {
+    if (std::is_constant_evaluated() || p.a.row != 1 || p.b.column != 1) {
+      run(p);
+      add_rows(p.depth, p.rows, p.a.data, sums);
+    } else {
+      by_tiles(in_tiles(p), sums);
+    }
   }
 
  private:
-  template <class T, class Stored> static void by_tiles(tiles::product<T, Stored> const& p) {
-    if constexpr (std::same_as<T, Stored>)
-      if (gains_by_blocks(p)) return multiply_by_blocks(p);
+  template <class T, class Stored>
+  [[nodiscard]] static auto in_tiles(detail::matrix_product<T, Stored> const& p)
+      -> tiles::product<T, Stored> {
+    return {p.rows,  p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
+            p.b.row, p.c,       p.c_row, from(p),  nullptr, p.b.scales};
+  }
+  template <class T, class Stored>
+  static void by_tiles(tiles::product<T, Stored> const& p, T* sums = nullptr) {
+    if constexpr (std::same_as<T, Stored>) {
+      if (is_narrow(p)) return multiply_narrow(p, sums);
+      if (gains_by_blocks(p)) return multiply_by_blocks(p, sums);
+      if (sums != nullptr) tiles::add_rows<T>(p.depth, p.rows, p.a, p.a_depth, sums);
+    }
     tiles::multiply<T, Stored>(p);
   }
   static constexpr auto side = std::size_t{32};
