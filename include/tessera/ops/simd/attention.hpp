@@ -8,9 +8,10 @@
 namespace tessera {
 
 /// A block of queries at a time: their scores with all keys, softmax, and the sum of the values,
-/// each by the shared matrix product.
+/// each by the shared matrix product. The rows of a head lie far apart; what is read for several
+/// blocks, and what they add to, is made contiguous first.
 template <> struct kernel_for<detail::attention_fn, simd> {
-  static constexpr std::size_t block = 4 * tiles::rows;
+  static constexpr std::size_t block = 8 * tiles::rows;
 
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
     static constexpr auto padded = (Keys + tiles::panel<T> - 1) / tiles::panel<T> * tiles::panel<T>;
@@ -18,6 +19,9 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     alignas(storage_alignment) T v[Width * padded];
     alignas(storage_alignment) T p[block * padded];
     alignas(storage_alignment) T dp[block * padded];
+    alignas(storage_alignment) T rows[Keys * Width];  ///< of v forward, of k backward
+    alignas(storage_alignment) T dk[Keys * Width];
+    alignas(storage_alignment) T dv[Keys * Width];
   };
 
   template <class T>
@@ -25,6 +29,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                                 auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
     transpose_rows(head, head.k, memory.k, padded);
+    auto const gathers = head.queries > tiles::rows;
+    if (gathers) copy_rows(head, head.v, head.kv_row, memory.rows, head.width);
     for (auto first = std::size_t{0}; first < head.queries; first += block) {
       auto const rows = head.queries - first < block ? head.queries - first : block;
       auto const keys = head.seen(first + rows - 1);
@@ -33,7 +39,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
         auto const sum = softmax(memory.p + r * padded, head.seen(first + r), keys, head.scale);
         if (log_sum != nullptr) log_sum[(first + r) * head.sum] = sum;
       }
-      tiles::multiply<T>({rows, head.width, keys, memory.p, padded, 1, head.v, head.kv_row,
+      tiles::multiply<T>({rows, head.width, keys, memory.p, padded, 1,
+                          gathers ? memory.rows : head.v, gathers ? head.width : head.kv_row,
                           y + first * head.out, head.out, tiles::start::zero, nullptr});
     }
   }
@@ -41,34 +48,38 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   static constexpr void backward(detail::attention_head<T> const& head,
                                  detail::attention_slopes<T> const& s, auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
+    auto const width = head.width;
     transpose_rows(head, head.k, memory.k, padded);
     transpose_rows(head, head.v, memory.v, padded);
-    for (auto j = std::size_t{0}; not s.adds && j < head.keys; ++j)
-      for (auto d = std::size_t{0}; d < head.width; ++d)
-        s.dk[j * head.kv_row + d] = s.dv[j * head.kv_row + d] = T{0};
+    copy_rows(head, head.k, head.kv_row, memory.rows, width);
+    if (s.adds) {
+      copy_rows<T>(head, s.dk, head.kv_row, memory.dk, width);
+      copy_rows<T>(head, s.dv, head.kv_row, memory.dv, width);
+    } else {
+      for (auto i = std::size_t{0}; i < head.keys * width; ++i) memory.dk[i] = memory.dv[i] = T{0};
+    }
     for (auto first = std::size_t{0}; first < head.queries; first += block) {
       auto const rows = head.queries - first < block ? head.queries - first : block;
       auto const keys = head.seen(first + rows - 1);
       auto const* const dy = s.dy + first * head.out;
       scores(head, first, rows, keys, memory.k, memory.p, padded);
-      tiles::multiply<T>({rows, keys, head.width, dy, head.out, 1, memory.v, padded, memory.dp,
-                          padded, tiles::start::zero, nullptr});
-      for (auto r = std::size_t{0}; r < rows; ++r) {
-        auto const* const out = s.y + (first + r) * head.out;
-        auto inner = T{0};
-        for (auto d = std::size_t{0}; d < head.width; ++d)
-          inner = lane::fma(dy[r * head.out + d], out[d], inner);
+      tiles::multiply<T>({rows, keys, width, dy, head.out, 1, memory.v, padded, memory.dp, padded,
+                          tiles::start::zero, nullptr});
+      T inner[block];
+      inner_products(rows, width, dy, s.y + first * head.out, head.out, inner);
+      for (auto r = std::size_t{0}; r < rows; ++r)
         slopes(memory.p + r * padded, memory.dp + r * padded, head.seen(first + r), keys,
-               head.scale, s.log_sum[(first + r) * head.sum], inner);
-      }
+               head.scale, s.log_sum[(first + r) * head.sum], inner[r]);
       auto const* const q = head.q + first * head.q_row;
-      tiles::multiply<T>({rows, head.width, keys, memory.dp, padded, 1, head.k, head.kv_row,
+      tiles::multiply<T>({rows, width, keys, memory.dp, padded, 1, memory.rows, width,
                           s.dq + first * head.q_row, head.q_row, tiles::start::zero, nullptr});
-      tiles::multiply<T>({keys, head.width, rows, memory.dp, 1, padded, q, head.q_row, s.dk,
-                          head.kv_row, tiles::start::c, nullptr});
-      tiles::multiply<T>({keys, head.width, rows, memory.p, 1, padded, dy, head.out, s.dv,
-                          head.kv_row, tiles::start::c, nullptr});
+      tiles::multiply<T>({keys, width, rows, memory.dp, 1, padded, q, head.q_row, memory.dk, width,
+                          tiles::start::c, nullptr});
+      tiles::multiply<T>({keys, width, rows, memory.p, 1, padded, dy, head.out, memory.dv, width,
+                          tiles::start::c, nullptr});
     }
+    copy_rows<T>(head, memory.dk, width, s.dk, head.kv_row);
+    copy_rows<T>(head, memory.dv, width, s.dv, head.kv_row);
   }
 
  private:
@@ -79,6 +90,31 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       for (auto d = std::size_t{0}; d < head.width; ++d)
         to[d * padded + j] = from[j * head.kv_row + d];
   }
+  /// The rows of all keys, `distance` apart, to rows that are `to_distance` apart.
+  template <class T>
+  static void copy_rows(detail::attention_head<T> const& head, T const* from, std::size_t distance,
+                        T* to, std::size_t to_distance) {
+    for (auto j = std::size_t{0}; j < head.keys; ++j, from += distance, to += to_distance)
+      for_each_vector<T>(head.width, [&](auto lanes, std::size_t d) TESSERA_INLINE {
+        lanes.store(to + d, lanes.load(from + d));
+      });
+  }
+  /// Row by row, d ascending: four at a time, which do not wait for each other.
+  template <class T>
+  static void inner_products(std::size_t rows, std::size_t width, T const* dy, T const* y,
+                             std::size_t distance, T* to) {
+    constexpr auto together = std::size_t{4};
+    for (auto first = std::size_t{0}; first < rows; first += together) {
+      auto const count = rows - first < together ? rows - first : together;
+      T sum[together] = {};
+      for (auto d = std::size_t{0}; d < width; ++d)
+        for (auto r = std::size_t{0}; r < count; ++r) {
+          auto const at = (first + r) * distance + d;
+          sum[r] = lane::fma(dy[at], y[at], sum[r]);
+        }
+      for (auto r = std::size_t{0}; r < count; ++r) to[first + r] = sum[r];
+    }
+  }
   template <class T>
   static void scores(detail::attention_head<T> const& head, std::size_t first, std::size_t rows,
                      std::size_t keys, T const* k, T* p, std::size_t padded) {
@@ -88,14 +124,11 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// Scores to probabilities, zero beyond what the query sees; returns the logarithm of the sum.
   template <class T> static auto softmax(T* p, std::size_t seen, std::size_t keys, T scale) -> T {
     using V = lane::pack<T>;
+    auto const most = total<reductions::takes_larger, T>(scaled<T>{p, scale}, seen);
     for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
-      lanes.store(p + j, lanes.load(p + j) * V(scale));
+      lanes.store(p + j, exp(lanes.load(p + j) * V(scale) - V(most)));
     });
-    auto const most = total<reductions::takes_larger>(p, seen);
-    for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
-      lanes.store(p + j, exp(lanes.load(p + j) - V(most)));
-    });
-    auto const sum = total<reductions::adds>(p, seen);
+    auto const sum = total<reductions::adds, T>(nodes::contiguous_row<T const>{p}, seen);
     for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
       lanes.store(p + j, lanes.load(p + j) / V(sum));
     });
@@ -112,9 +145,17 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     });
     for (auto j = seen; j < keys; ++j) p[j] = dp[j] = T{0};
   }
-  template <class Join, class T> static auto total(T const* p, std::size_t n) -> T {
+  /// Scores as the softmax sees them.
+  template <class T> struct scaled {
+    T const* data;
+    T scale;
+    [[nodiscard]] TESSERA_INLINE auto get(auto lanes, std::size_t i) const {
+      return lanes.load(data + i) * lanes.splat(scale);
+    }
+  };
+  template <class Join, class T> static auto total(auto const& row, std::size_t n) -> T {
     auto lanes = reductions::lanes<Join, T>{};
-    detail::add_run<Join>(lanes, nodes::contiguous_row<T const>{p}, n);
+    detail::add_run<Join>(lanes, row, n);
     return lanes.total();
   }
 };
