@@ -78,10 +78,20 @@ template <class T, class Stored = T> struct matrix_product {
   bool adds_last = false;  ///< the sums are from zero, and are added to C as they come out
 };
 
+/// Rows, or steps of the depth, in runs of `length`: where the next run begins, in A and in the
+/// other matrix. A length of 0: there is one run.
+struct product_runs {
+  std::size_t length = 0;
+  std::size_t a = 0;
+  std::size_t other = 0;
+};
+
 /// kernel_for<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums +=
 /// the rows of d, ascending. Products of matrices and the slopes of affine maps are made of these
 /// two; so are convolutions of a backend whose kernel derives from conv1d_by_products<Backend> and
-/// conv2d_by_products<Backend>.
+/// conv2d_by_products<Backend>. It may have run_with_sums(product, sums), both for a transposed A,
+/// and run_in_runs(product, rows, depth) with the product_runs of both, which is run(product) for
+/// each run in turn.
 struct product_fn;
 
 // -- attention ------------------------------------------------------------------------------------

@@ -16,4 +16,27 @@ constexpr void multiply(matrix_product<T, Stored> const& p) {
   kernel_for<product_fn, Backend>::run(p);
 }
 
+/// C += A·B, whose rows of A and C, or steps of the depth in A and B, lie in runs.
+template <class Backend, class T, class Stored>
+constexpr void multiply_in_runs(matrix_product<T, Stored> p, product_runs const& rows,
+                                product_runs const& depth) {
+  using kernel = kernel_for<product_fn, Backend>;
+  if constexpr (requires { kernel::run_in_runs(p, rows, depth); }) {
+    kernel::run_in_runs(p, rows, depth);
+  } else {
+    auto const all_rows = p.rows;
+    auto const all_depth = p.depth;
+    if (rows.length != 0) p.rows = rows.length;
+    if (depth.length != 0) p.depth = depth.length;
+    for (auto row = std::size_t{0}; row * p.rows < all_rows; ++row)
+      for (auto k = std::size_t{0}; k * p.depth < all_depth; ++k) {
+        auto one = p;
+        one.a.data += row * rows.a + k * depth.a;
+        one.b.data += k * depth.other;
+        one.c += row * rows.other;
+        kernel::run(one);
+      }
+  }
+}
+
 }  // namespace tessera::detail

@@ -4,11 +4,13 @@
 #include <tessera/ops/product.hpp>
 #include <tessera/ops/reference/conv2d.hpp>
 
+#include <cstring>
+
 namespace tessera {
 
-/// A matrix product for every tap, group and row of an image: the pixels of a row are the rows of
-/// the matrix, at the distance of the stride. A backend that has a kernel of products has
-/// convolutions by deriving from it.
+/// A matrix product for every tap, group and image: the pixels are the rows of the matrix, at the
+/// distance of the stride; those of a row of pixels are a run. A backend that has a kernel of
+/// products has convolutions by deriving from it.
 template <class Backend> struct conv2d_by_products {
   using geometry = detail::conv2d_geometry;
 
@@ -21,35 +23,34 @@ template <class Backend> struct conv2d_by_products {
   template <class T, class Stored>
   static void forward(geometry const& g, T const* x, weight_matrix<T, Stored> const& weight,
                       T const* bias, T* y, T* w) {
-    for (auto i = std::size_t{0}; i < g.batch * g.output.area(); ++i)
-      for (auto o = std::size_t{0}; o < g.out; ++o)
-        y[i * g.out + o] = bias == nullptr ? T{0} : bias[o];
-    auto const product_with = [&]<class U>(weight_matrix<T, U> const& b, std::size_t in,
-                                           std::size_t out, std::size_t pixels) {
-      detail::multiply<Backend>(
-          detail::matrix_product<T, U>{.rows = pixels,
+    auto const pixels = g.batch * g.output.area();
+    for (auto o = std::size_t{0}; pixels > 0 && o < g.out; ++o)
+      y[o] = bias == nullptr ? T{0} : bias[o];
+    for (auto i = std::size_t{1}; i < pixels; ++i) std::memcpy(y + i * g.out, y, g.out * sizeof(T));
+    auto const product_with = [&]<class U>(weight_matrix<T, U> const& b, image_pixels const& at) {
+      detail::multiply_in_runs<Backend>(
+          detail::matrix_product<T, U>{.rows = at.count,
                                        .columns = g.group_out(),
                                        .depth = g.group_in(),
-                                       .a = {x + in, g.stride.width * g.in, 1},
+                                       .a = {x + at.in, g.stride.width * g.in, 1},
                                        .b = b,
-                                       .c = y + out,
+                                       .c = y + at.out,
                                        .c_row = g.out,
-                                       .adds = true});
+                                       .adds = true},
+          {at.run, at.in_run, at.out_run}, {});
     };
     if (weight.row == 1) {  // by columns: they are the rows of the product
-      for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t,
-                          std::size_t tap, std::size_t group) {
-        product_with(weight.transposed().part(tap, group * g.group_out(), g.kernel.area()), in, out,
-                     pixels);
-      });
+      for_each_image(
+          g, [&](image_pixels const& at, std::size_t, std::size_t tap, std::size_t group) {
+            product_with(weight.transposed().part(tap, group * g.group_out(), g.kernel.area()), at);
+          });
       return;
     }
     for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
       w[first + i * g.group_out() + o % g.group_out()] = weight.at(o, i * g.kernel.area() + tap);
     });
-    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
-                        std::size_t, std::size_t) {
-      product_with(weight_matrix<T>{w + first, g.group_out(), 1}, in, out, pixels);
+    for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
+      product_with(weight_matrix<T>{w + first, g.group_out(), 1}, at);
     });
   }
   template <class T, class Stored>
@@ -59,16 +60,16 @@ template <class Backend> struct conv2d_by_products {
     for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
       w[first + o % g.group_out() * g.group_in() + i] = weight.at(o, i * g.kernel.area() + tap);
     });
-    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
-                        std::size_t, std::size_t) {
-      detail::multiply<Backend>(detail::matrix_product<T>{.rows = pixels,
-                                                          .columns = g.group_in(),
-                                                          .depth = g.group_out(),
-                                                          .a = {dy + out, g.out, 1},
-                                                          .b = {w + first, g.group_in(), 1},
-                                                          .c = dx + in,
-                                                          .c_row = g.stride.width * g.in,
-                                                          .adds = true});
+    for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
+      detail::multiply_in_runs<Backend>(detail::matrix_product<T>{.rows = at.count,
+                                                                  .columns = g.group_in(),
+                                                                  .depth = g.group_out(),
+                                                                  .a = {dy + at.out, g.out, 1},
+                                                                  .b = {w + first, g.group_in(), 1},
+                                                                  .c = dx + at.in,
+                                                                  .c_row = g.stride.width * g.in,
+                                                                  .adds = true},
+                                        {at.run, at.out_run, at.in_run}, {});
     });
   }
   template <class T>
@@ -80,16 +81,17 @@ template <class Backend> struct conv2d_by_products {
     for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
       w[first + o % g.group_out() * g.group_in() + i] = dweight[g.weight_at(o, i, tap)];
     });
-    for_each_row(g, [&](std::size_t in, std::size_t out, std::size_t pixels, std::size_t first,
-                        std::size_t, std::size_t) {
-      detail::multiply<Backend>(detail::matrix_product<T>{.rows = g.group_out(),
-                                                          .columns = g.group_in(),
-                                                          .depth = pixels,
-                                                          .a = {dy + out, 1, g.out},
-                                                          .b = {x + in, g.stride.width * g.in, 1},
-                                                          .c = w + first,
-                                                          .c_row = g.group_in(),
-                                                          .adds = true});
+    for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
+      detail::multiply_in_runs<Backend>(
+          detail::matrix_product<T>{.rows = g.group_out(),
+                                    .columns = g.group_in(),
+                                    .depth = at.count,
+                                    .a = {dy + at.out, 1, g.out},
+                                    .b = {x + at.in, g.stride.width * g.in, 1},
+                                    .c = w + first,
+                                    .c_row = g.group_in(),
+                                    .adds = true},
+          {}, {at.run, at.out_run, at.in_run});
     });
     for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
       dweight[g.weight_at(o, i, tap)] = w[first + o % g.group_out() * g.group_in() + i];
@@ -106,27 +108,38 @@ template <class Backend> struct conv2d_by_products {
         for (auto tap = std::size_t{0}; tap < taps; ++tap)
           f(o, i, tap, (tap * g.groups + o / g.group_out()) * g.group_out() * g.group_in());
   }
-  /// Calls f(place in x, place in y, pixels, place in the packed weights, tap, group) for the runs
-  /// of pixels of all rows, a tap after the other.
-  static void for_each_row(geometry const& g, auto const& f) {
+  /// The pixels of an image that a tap sees, or of all images where they are as far apart as rows.
+  struct image_pixels {
+    std::size_t in;       ///< the place of the first in x
+    std::size_t out;      ///< and in y
+    std::size_t count;    ///< of all rows
+    std::size_t run;      ///< of one row
+    std::size_t in_run;   ///< the distance of two rows in x
+    std::size_t out_run;  ///< and in y
+  };
+  /// Calls f(pixels, place in the packed weights, tap, group) for all images, a tap after the
+  /// other.
+  static void for_each_image(geometry const& g, auto const& f) {
     auto first = std::size_t{0};
     for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
       for (auto m = std::size_t{0}; m < g.kernel.width; ++m) {
         auto const rows = detail::rows_of_tap(g, k);
         auto const columns = detail::columns_of_tap(g, m);
+        auto const joined =
+            rows.count == g.output.height && rows.count * g.stride.height == g.image.height;
+        auto const images = joined ? std::size_t{1} : g.batch;
+        auto const count = rows.count * columns.count * (joined ? g.batch : 1);
         for (auto group = std::size_t{0}; group < g.groups; ++group) {
-          for (auto row = std::size_t{0}; row < (columns.count > 0 ? g.batch * rows.count : 0);
-               ++row) {
-            auto const b = row / rows.count;
-            auto const i = row % rows.count;
-            f(((b * g.image.height + rows.input + i * g.stride.height) * g.image.width +
-               columns.input) *
-                      g.in +
-                  group * g.group_in(),
-              ((b * g.output.height + rows.first + i) * g.output.width + columns.first) * g.out +
-                  group * g.group_out(),
-              columns.count, first, k * g.kernel.width + m, group);
-          }
+          for (auto b = std::size_t{0}; count > 0 && b < images; ++b)
+            f(
+                image_pixels{
+                    ((b * g.image.height + rows.input) * g.image.width + columns.input) * g.in +
+                        group * g.group_in(),
+                    ((b * g.output.height + rows.first) * g.output.width + columns.first) * g.out +
+                        group * g.group_out(),
+                    count, columns.count, g.stride.height * g.image.width * g.in,
+                    g.output.width * g.out},
+                first, k * g.kernel.width + m, group);
           first += g.group_out() * g.group_in();
         }
       }

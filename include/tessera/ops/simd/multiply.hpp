@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/lanes.hpp>
-#include <tessera/tensor/weights.hpp>
+#include <tessera/ops/operations.hpp>
 
 #include <cstddef>
 
@@ -31,6 +31,8 @@ template <class T, class Stored = T> struct product {
   start from;
   T const* bias;  ///< one number for each column, where from is start::bias
   [[no_unique_address]] weight_scales<T, is_scaled<Stored>> scales{};  ///< of B
+  detail::product_runs row_runs{};                                     ///< of A and C
+  detail::product_runs depth_runs{};  ///< of A and B, which is not scaled then
 };
 
 /// Registers decide the tile: 24 sums of 32 registers, 12 of 16.
@@ -61,6 +63,21 @@ TESSERA_INLINE inline auto stored_vector(Stored const* from,
     return number;
   }
 }
+/// Where rows of A and C begin, from `row` on.
+template <class T, class Stored, std::size_t Rows>
+TESSERA_INLINE inline void place_rows(product<T, Stored> const& p, std::size_t row,
+                                      T const* (&a)[Rows], T* (&c)[Rows]) {
+  auto const length = p.row_runs.length;
+  auto run = length == 0 ? std::size_t{0} : row / length;
+  auto in_run = row - run * length;
+#pragma GCC unroll 8
+  for (auto r = std::size_t{0}; r < Rows; ++r) {
+    a[r] = p.a;  // a matrix without elements may be null
+    if (p.depth != 0) a[r] += run * p.row_runs.a + in_run * p.a_row;
+    c[r] = p.c + run * p.row_runs.other + in_run * p.c_row;
+    if (++in_run == length) in_run = 0, ++run;
+  }
+}
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
 template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
@@ -74,34 +91,43 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
       return lane::load(from);
   };
   V sum[Rows][Vectors];
-  auto* const c = p.c + row * p.c_row + column;
+  T const* a[Rows];
+  T* c[Rows];
+  place_rows(p, row, a, c);
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
-      sum[r][v] = p.from == start::c      ? load(c + r * p.c_row + v * width)
+      sum[r][v] = p.from == start::c      ? load(c[r] + column + v * width)
                   : p.from == start::bias ? load(p.bias + column + v * width)
                                           : V(T{0});
-  auto const* a = p.a;
-  auto const* b = p.b;
-  if (p.depth != 0) a += row * p.a_row, b += column;  // matrices without elements may be null
-  for (auto k = std::size_t{0}; k < p.depth; ++k, a += p.a_depth, b += p.b_depth) {
-    V columns[Vectors];
+  auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
+  auto const* first = p.b;
+  if (p.depth != 0) first += column;  // a matrix without elements may be null
+  auto from = std::size_t{0};
+  for (auto run = std::size_t{0}; run < p.depth; run += length) {
+    auto const* b = first;
+    auto at = from;
+    for (auto k = run; k < run + length; ++k, at += p.a_depth, b += p.b_depth) {
+      V columns[Vectors];
 #pragma GCC unroll 8
-    for (auto v = std::size_t{0}; v < Vectors; ++v)
-      columns[v] = stored_vector<Partial>(b + v * width, p.scales, k, column + v * width, last);
+      for (auto v = std::size_t{0}; v < Vectors; ++v)
+        columns[v] = stored_vector<Partial>(b + v * width, p.scales, k, column + v * width, last);
 #pragma GCC unroll 8
-    for (auto r = std::size_t{0}; r < Rows; ++r) {
-      auto const x = V(a[r * p.a_row]);
+      for (auto r = std::size_t{0}; r < Rows; ++r) {
+        auto const x = V(a[r][at]);
 #pragma GCC unroll 8
-      for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = fma(x, columns[v], sum[r][v]);
+        for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = fma(x, columns[v], sum[r][v]);
+      }
     }
+    from += p.depth_runs.a;
+    first += p.depth_runs.other;
   }
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v) {
-      auto* const to = c + r * p.c_row + v * width;
+      auto* const to = c[r] + column + v * width;
       if (p.from == start::c_last) sum[r][v] = load(to) + sum[r][v];
       if constexpr (Partial)
         lane::store_first(to, sum[r][v], last);

@@ -105,8 +105,9 @@ template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) 
   T c[lane::pack<T>::width * panel<T>];
   for (auto k = std::size_t{0}; k < p.depth || k == 0; k += longest) {
     auto const below = p.depth - k;
-    // What is added at the end has its sums in one piece.
-    auto const depth = below < longest || p.from == start::c_last ? below : +longest;
+    // What is added at the end has its sums in one piece, and what comes in runs.
+    auto const whole = p.from == start::c_last || p.depth_runs.length != 0;
+    auto const depth = below < longest || whole ? below : +longest;
     for (auto row = std::size_t{0}; row < p.rows; row += panel<T>) {
       auto const rest = p.rows - row;
       auto const count = rest < panel<T> ? rest : +panel<T>;
@@ -115,9 +116,19 @@ template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) 
       for (auto i = std::size_t{0}; i < p.columns; ++i)
         for (auto r = std::size_t{0}; goes_on && r < count; ++r)
           c[i * panel<T> + r] = to[r * p.c_row + i];
-      multiply<T>({p.columns, count, depth, p.b + k * p.b_depth, 1, p.b_depth,
-                   p.a + row + k * p.a_depth, p.a_depth, c, panel<T>,
-                   goes_on ? start::c : start::zero, nullptr});
+      multiply<T>({.rows = p.columns,
+                   .columns = count,
+                   .depth = depth,
+                   .a = p.b + k * p.b_depth,
+                   .a_row = 1,
+                   .a_depth = p.b_depth,
+                   .b = p.a + row + k * p.a_depth,
+                   .b_depth = p.a_depth,
+                   .c = c,
+                   .c_row = panel<T>,
+                   .from = goes_on ? start::c : start::zero,
+                   .bias = nullptr,
+                   .depth_runs = {p.depth_runs.length, p.depth_runs.other, p.depth_runs.a}});
       for (auto i = std::size_t{0}; i < p.columns; ++i)
         for (auto r = std::size_t{0}; r < count; ++r) {
           auto& number = to[r * p.c_row + i];

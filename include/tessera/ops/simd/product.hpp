@@ -37,6 +37,17 @@ template <> struct kernel_for<detail::product_fn, simd> {
       by_tiles(in_tiles(p), sums);
     }
   }
+  template <class T, class Stored>
+  static constexpr void run_in_runs(detail::matrix_product<T, Stored> const& p,
+                                    detail::product_runs const& row_runs,
+                                    detail::product_runs const& depth_runs) {
+    auto tiles = in_tiles(p);
+    tiles.row_runs = row_runs;
+    tiles.depth_runs = depth_runs;
+    if constexpr (std::same_as<T, Stored>)
+      if (row_runs.length == 0 && is_narrow(tiles)) return multiply_narrow(tiles);
+    tiles::multiply<T, Stored>(tiles);
+  }
 
  private:
   template <class T, class Stored>
