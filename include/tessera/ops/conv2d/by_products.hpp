@@ -46,8 +46,8 @@ template <class Backend> struct conv2d_by_products {
           });
       return;
     }
-    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
-      w[first + i * g.group_out() + o % g.group_out()] = weight.at(o, i * g.kernel.area() + tap);
+    for_each_weight(g, 1, g.group_out(), [&](std::size_t o, std::size_t column, std::size_t to) {
+      w[to] = weight.at(o, column);
     });
     for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
       product_with(weight_matrix<T>{w + first, g.group_out(), 1}, at);
@@ -57,8 +57,8 @@ template <class Backend> struct conv2d_by_products {
   static void input(geometry const& g, weight_matrix<T, Stored> const& weight, T const* dy, T* dx,
                     T* w) {
     for (auto i = std::size_t{0}; i < g.batch * g.image.area() * g.in; ++i) dx[i] = T{0};
-    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
-      w[first + o % g.group_out() * g.group_in() + i] = weight.at(o, i * g.kernel.area() + tap);
+    for_each_weight(g, g.group_in(), 1, [&](std::size_t o, std::size_t column, std::size_t to) {
+      w[to] = weight.at(o, column);
     });
     for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
       detail::multiply_in_runs<Backend>(detail::matrix_product<T>{.rows = at.count,
@@ -78,8 +78,9 @@ template <class Backend> struct conv2d_by_products {
       kernel_for<detail::product_fn, Backend>::add_rows(g.batch * g.output.area(), g.out, dy,
                                                         dbias);
     if (dweight == nullptr) return;
-    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
-      w[first + o % g.group_out() * g.group_in() + i] = dweight[g.weight_at(o, i, tap)];
+    auto const slopes = weight_matrix<T>{dweight, g.group_in() * g.kernel.area(), 1};
+    for_each_weight(g, g.group_in(), 1, [&](std::size_t o, std::size_t column, std::size_t from) {
+      w[from] = slopes.at(o, column);
     });
     for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
       detail::multiply_in_runs<Backend>(
@@ -93,20 +94,28 @@ template <class Backend> struct conv2d_by_products {
                                     .adds = true},
           {}, {at.run, at.out_run, at.in_run});
     });
-    for_each_weight(g, [&](std::size_t o, std::size_t i, std::size_t tap, std::size_t first) {
-      dweight[g.weight_at(o, i, tap)] = w[first + o % g.group_out() * g.group_in() + i];
+    for_each_weight(g, g.group_in(), 1, [&](std::size_t o, std::size_t column, std::size_t from) {
+      dweight[o * slopes.row + column] = w[from];
     });
   }
 
  private:
-  /// Calls f(output channel, input channel of its group, tap, place of the tap and group in the
-  /// packed weights).
-  static void for_each_weight(geometry const& g, auto const& f) {
+  /// Calls f(output channel, column of the weight, place in the packed weights), in which output
+  /// and input channels of a tap and group are so far apart. A function of its own keeps the loops'
+  /// counters in registers.
+  [[gnu::noinline]] static void for_each_weight(geometry const& g, std::size_t of_out,
+                                                std::size_t of_in, auto const& f) {
     auto const taps = g.kernel.area();
-    for (auto o = std::size_t{0}; o < g.out; ++o)
-      for (auto i = std::size_t{0}; i < g.group_in(); ++i)
-        for (auto tap = std::size_t{0}; tap < taps; ++tap)
-          f(o, i, tap, (tap * g.groups + o / g.group_out()) * g.group_out() * g.group_in());
+    auto const outputs = g.group_out();
+    auto const inputs = g.group_in();
+    auto const of_tap = g.groups * outputs * inputs;
+    for (auto group = std::size_t{0}; group < g.groups; ++group)
+      for (auto o = std::size_t{0}; o < outputs; ++o)
+        for (auto tap = std::size_t{0}; tap < taps; ++tap) {
+          auto const first = tap * of_tap + group * outputs * inputs + o * of_out;
+          for (auto i = std::size_t{0}; i < inputs; ++i)
+            f(group * outputs + o, i * taps + tap, first + i * of_in);
+        }
   }
   /// The pixels of an image that a tap sees, or of all images where they are as far apart as rows.
   struct image_pixels {
