@@ -2,7 +2,8 @@
 #pragma once
 
 #include <tessera/ops/reference/affine_map.hpp>
-#include <tessera/ops/simd/multiply.hpp>
+#include <tessera/ops/simd/affine_map_row.hpp>
+#include <tessera/ops/simd/multiply_by_blocks.hpp>
 
 namespace tessera {
 
@@ -18,9 +19,19 @@ template <class T, std::size_t In, std::size_t Out> struct packed_weight {
 
   template <class Stored> void pack(weight_matrix<T, Stored> const& weight) {
     auto* to = values;
-    for (auto first = std::size_t{0}; first < Out; first += width)
+    for (auto first = std::size_t{0}; first < Out; first += width, to += In * width) {
+      auto const wide = Out - first < width ? Out - first : width;
+      if (wide < width)
+        for (auto i = std::size_t{0}; i < In * width; ++i) to[i] = T{0};
+      if constexpr (std::same_as<T, Stored>) {
+        if (weight.column == 1) {
+          lane::copy_turned(wide, In, weight.data + first * weight.row, weight.row, to, width);
+          continue;
+        }
+      }
       for (auto k = std::size_t{0}; k < In; ++k)
-        for (auto o = first; o < first + width; ++o) *to++ = o < Out ? weight.at(o, k) : T{0};
+        for (auto o = std::size_t{0}; o < wide; ++o) to[k * width + o] = weight.at(first + o, k);
+    }
   }
 };
 
@@ -40,8 +51,10 @@ void affine_map_packed(std::size_t rows, std::size_t in, std::size_t out, T cons
 }  // namespace detail::inline TESSERA_TARGET
 
 template <> struct kernel_for<detail::affine_map_fn, simd> {
+  /// A large weight is not packed as a whole, but block by block on the way.
   template <class T, std::size_t Rows, std::size_t In, std::size_t Out>
-  using packed = detail::packed_weight<T, In, Out>;
+  using packed = std::conditional_t<(In * Out * sizeof(T) < tiles::large),
+                                    detail::packed_weight<T, In, Out>, nothing>;
 
   static constexpr void prepare(auto const& weight, auto& packed) {
     if constexpr (requires { packed.values; } && not by_columns<decltype(weight)>)
@@ -61,7 +74,32 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
                                    last_of<shape_of<decltype(y)>>, x.data(), packed.values, bias,
                                    y.data());
     else
-      kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
+      run_by_rows(x, weight, bias, y, packed);
+  }
+
+ private:
+  /// The weights as they lie: a row of x at a time, or blocks for many.
+  static constexpr void run_by_rows(auto x, auto const& weight, auto const* bias, auto y,
+                                    auto& packed) {
+    using T = scalar_of<decltype(x)>;
+    constexpr auto in = last_of<shape_of<decltype(x)>>;
+    constexpr auto out = last_of<shape_of<decltype(y)>>;
+    constexpr auto width = lane::pack<T>::width;
+    constexpr auto turns = in >= width && out >= width;
+    if constexpr (turns && std::same_as<T, stored_of<decltype(weight)>>)
+      if (not std::is_constant_evaluated()) {
+        auto const rows = detail::rows_of(x);
+        auto const w = weights_of<T>(weight);
+        if (rows >= 4)
+          return tiles::multiply_by_blocks(
+              tiles::product<T>{rows, out, in, x.data(), in, 1, nullptr, 0, y.data(), out,
+                                bias == nullptr ? tiles::start::zero : tiles::start::bias, bias},
+              tiles::columns_of_b<T, T>{w.transposed()});
+        for (auto r = std::size_t{0}; r < rows; ++r)
+          detail::affine_map_row<T>(in, out, x.data() + r * in, w.data, bias, y.data() + r * out);
+        return;
+      }
+    kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
   }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/reference/attention.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
@@ -28,7 +29,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   static constexpr void forward(detail::attention_head<T> const& head, T* y, T* log_sum,
                                 auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
-    transpose_rows(head, head.k, memory.k, padded);
+    lane::copy_turned(head.keys, head.width, head.k, head.kv_row, memory.k, padded);
     auto const gathers = head.queries > tiles::rows;
     if (gathers) copy_rows(head, head.v, head.kv_row, memory.rows, head.width);
     for (auto first = std::size_t{0}; first < head.queries; first += block) {
@@ -49,8 +50,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                                  detail::attention_slopes<T> const& s, auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
     auto const width = head.width;
-    transpose_rows(head, head.k, memory.k, padded);
-    transpose_rows(head, head.v, memory.v, padded);
+    lane::copy_turned(head.keys, head.width, head.k, head.kv_row, memory.k, padded);
+    lane::copy_turned(head.keys, width, head.v, head.kv_row, memory.v, padded);
     copy_rows(head, head.k, head.kv_row, memory.rows, width);
     if (s.adds) {
       copy_rows<T>(head, s.dk, head.kv_row, memory.dk, width);
@@ -83,13 +84,6 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   }
 
  private:
-  template <class T>
-  static void transpose_rows(detail::attention_head<T> const& head, T const* from, T* to,
-                             std::size_t padded) {
-    for (auto j = std::size_t{0}; j < head.keys; ++j)
-      for (auto d = std::size_t{0}; d < head.width; ++d)
-        to[d * padded + j] = from[j * head.kv_row + d];
-  }
   /// The rows of all keys, `distance` apart, to rows that are `to_distance` apart.
   template <class T>
   static void copy_rows(detail::attention_head<T> const& head, T const* from, std::size_t distance,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 /// The product of tiles on matrices that caches do not hold as they lie.
@@ -29,21 +31,45 @@ template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const
           (p.rows >= block_depth && p.depth * p.b_depth * sizeof(T) >= large));
 }
 
-/// The block of B at (k, column), by panels of a tile's columns.
-template <class T>
-void copy_panels(product<T> const& p, std::size_t k, std::size_t depth, std::size_t column,
-                 std::size_t columns, T* to) {
-  constexpr auto width = lane::pack<T>::width;
-  for (auto c = std::size_t{0}; c < columns; c += vectors * width) {
-    auto const* from = p.b + k * p.b_depth + column + c;
-    auto const wide = columns - c < vectors * width ? columns - c : vectors * width;
-    for (auto i = std::size_t{0}; i < depth; ++i, from += p.b_depth, to += vectors * width) {
-      auto v = std::size_t{0};
-      for (; v + width <= wide; v += width) lane::store(to + v, lane::load(from + v));
-      if (v < wide) lane::store(to + v, lane::load_first(from + v, wide - v));
+/// B as it lies, its rows `row` apart.
+template <class T> struct rows_of_b {
+  T const* data;
+  std::size_t row;
+
+  /// The block at (k, column), by panels of a tile's columns.
+  void copy(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
+            T* to) const {
+    constexpr auto width = lane::pack<T>::width;
+    for (auto c = std::size_t{0}; c < columns; c += vectors * width) {
+      auto const* from = data + k * row + column + c;
+      auto const wide = columns - c < vectors * width ? columns - c : vectors * width;
+      for (auto i = std::size_t{0}; i < depth; ++i, from += row, to += vectors * width) {
+        auto v = std::size_t{0};
+        for (; v + width <= wide; v += width) lane::store(to + v, lane::load(from + v));
+        if (v < wide) lane::store(to + v, lane::load_first(from + v, wide - v));
+      }
     }
   }
-}
+};
+/// B by its columns, each contiguous: the weights of a layer, which may be stored narrower.
+template <class T, class Stored> struct columns_of_b {
+  weight_matrix<T, Stored> matrix;
+
+  void copy(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
+            T* to) const {
+    constexpr auto panel = vectors * lane::pack<T>::width;
+    for (auto c = std::size_t{0}; c < columns; c += panel, to += depth * panel) {
+      auto const wide = columns - c < panel ? columns - c : panel;
+      if constexpr (std::same_as<T, Stored>)
+        lane::copy_turned(wide, depth, matrix.data + (column + c) * matrix.column + k,
+                          matrix.column, to, panel);
+      else
+        for (auto i = std::size_t{0}; i < depth; ++i)
+          for (auto j = std::size_t{0}; j < wide; ++j)
+            to[i * panel + j] = matrix.at(k + i, column + c + j);
+    }
+  }
+};
 
 /// Rows and a panel of columns of C, with a depth whose block of B is copied.
 template <class T>
@@ -54,7 +80,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t k, std::si
   auto block = product<T>{rest < block_rows<T> ? rest : +block_rows<T>,
                           wide,
                           depth,
-                          p.a + row * p.a_row + k * p.a_depth,
+                          depth == 0 ? p.a : p.a + row * p.a_row + k * p.a_depth,
                           p.a_row,
                           p.a_depth,
                           b,
@@ -76,20 +102,24 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t k, std::si
 /// a number for each row of C, a transposed A adds its columns to them on the way.
 ///
 /// Cost  copies B once for every block of rows; 32 KiB of stack
-template <class T> void multiply_by_blocks(product<T> const& p, T* sums = nullptr) {
+template <class T, class B>
+void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
   alignas(64) T b[block_depth * panel<T>];
-  for (auto k = std::size_t{0}; k < p.depth; k += block_depth) {
+  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) {
     auto const below = p.depth - k;
     auto const depth = below < block_depth ? below : +block_depth;
     for (auto row = std::size_t{0}; row < p.rows; row += block_rows<T>)
       for (auto column = std::size_t{0}; column < p.columns; column += panel<T>) {
         auto const right = p.columns - column;
         auto const columns = right < panel<T> ? right : +panel<T>;
-        copy_panels(p, k, depth, column, columns, b);
+        matrix.copy(k, depth, column, columns, b);
         multiply_block(p, row, k, depth, column, columns, b);
       }
     if (sums != nullptr) add_rows(depth, p.rows, p.a + k * p.a_depth, p.a_depth, sums);
   }
+}
+template <class T> void multiply_by_blocks(product<T> const& p, T* sums = nullptr) {
+  multiply_by_blocks(p, rows_of_b<T>{p.b, p.b_depth}, sums);
 }
 
 /// True where C has so few columns that vectors go along the rows of a transposed A instead.

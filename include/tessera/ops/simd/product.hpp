@@ -18,7 +18,10 @@ template <> struct kernel_for<detail::product_fn, simd> {
     else if (p.adds_last)
       kernel_for<detail::product_fn, reference>::run(p);
     else
-      by_squares(p);
+      tiles::multiply_by_blocks(
+          tiles::product<T>{p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, nullptr, 0,
+                            p.c, p.c_row, from(p), nullptr},
+          tiles::columns_of_b<T, Stored>{p.b});
   }
   template <class T>
   static constexpr void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sums) {
@@ -65,29 +68,9 @@ template <> struct kernel_for<detail::product_fn, simd> {
     }
     tiles::multiply<T, Stored>(p);
   }
-  static constexpr auto side = std::size_t{32};
-
   [[nodiscard]] static auto from(auto const& p) -> tiles::start {
     if (p.adds_last) return tiles::start::c_last;
     return p.adds ? tiles::start::c : tiles::start::zero;
-  }
-
-  /// Squares of B, transposed, so that their rows are contiguous.
-  template <class T, class Stored>
-  static void by_squares(detail::matrix_product<T, Stored> const& p) {
-    T square[side * side];
-    auto const least = [](std::size_t left) { return left < side ? left : +side; };
-    for (auto k = std::size_t{0}; k < p.depth || k == 0; k += side) {
-      auto const depth = least(p.depth - k);
-      for (auto i = std::size_t{0}; i < p.columns; i += side) {
-        auto const columns = least(p.columns - i);
-        for (auto j = std::size_t{0}; j < columns; ++j)
-          for (auto m = std::size_t{0}; m < depth; ++m) square[m * side + j] = p.b.at(k + m, i + j);
-        tiles::multiply<T>({p.rows, columns, depth, p.a.data + k * p.a.column, p.a.row, p.a.column,
-                            square, side, p.c + i, p.c_row,
-                            p.adds || k > 0 ? tiles::start::c : tiles::start::zero, nullptr});
-      }
-    }
   }
 };
 

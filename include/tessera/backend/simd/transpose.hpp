@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/simd/pack.hpp>
+
+#include <cstddef>
+
+namespace tessera::lane::inline TESSERA_TARGET {
+
+/// The columns that `load_columns` makes at a time: those of 16 bytes of a row.
+template <class T> inline constexpr std::size_t columns_at_once = 16 / sizeof(T);
+
+/// Columns of as many rows as a vector has lanes: to[c] has number c of each row, which begin at
+/// `from` and are `row` apart.
+template <number T>
+TESSERA_INLINE inline void load_columns(T const* from, std::size_t row,
+                                        pack<T> (&to)[columns_at_once<T>]) {
+  constexpr auto count = columns_at_once<T>;
+#if defined(__AVX512F__)
+  __m512 v[count];
+  for (auto i = std::size_t{0}; i < count; ++i) {
+    auto const piece = [&](std::size_t lane) TESSERA_INLINE {
+      auto x = __m128{};
+      std::memcpy(&x, from + (lane * count + i) * row, sizeof(x));
+      return x;
+    };
+    v[i] = _mm512_zextps128_ps512(piece(0));
+    v[i] = _mm512_maskz_insertf32x4(0xFFFF, v[i], piece(1), 1);
+    v[i] = _mm512_maskz_insertf32x4(0xFFFF, v[i], piece(2), 2);
+    v[i] = _mm512_maskz_insertf32x4(0xFFFF, v[i], piece(3), 3);
+  }
+  auto const low = [](__m512 a, __m512 b) TESSERA_INLINE {
+    return _mm512_maskz_unpacklo_pd(0xFF, _mm512_castps_pd(a), _mm512_castps_pd(b));
+  };
+  auto const high = [](__m512 a, __m512 b) TESSERA_INLINE {
+    return _mm512_maskz_unpackhi_pd(0xFF, _mm512_castps_pd(a), _mm512_castps_pd(b));
+  };
+  if constexpr (count == 4) {
+    auto const first = _mm512_maskz_unpacklo_ps(0xFFFF, v[0], v[1]);
+    auto const second = _mm512_maskz_unpackhi_ps(0xFFFF, v[0], v[1]);
+    auto const third = _mm512_maskz_unpacklo_ps(0xFFFF, v[2], v[3]);
+    auto const fourth = _mm512_maskz_unpackhi_ps(0xFFFF, v[2], v[3]);
+    to[0] = detail::batch<T>(_mm512_castpd_ps(low(first, third)));
+    to[1] = detail::batch<T>(_mm512_castpd_ps(high(first, third)));
+    to[2] = detail::batch<T>(_mm512_castpd_ps(low(second, fourth)));
+    to[3] = detail::batch<T>(_mm512_castpd_ps(high(second, fourth)));
+  } else {
+    to[0] = detail::batch<T>(low(v[0], v[1]));
+    to[1] = detail::batch<T>(high(v[0], v[1]));
+  }
+#elif defined(__AVX__)
+  __m256 v[count];
+  for (auto i = std::size_t{0}; i < count; ++i) {
+    auto const piece = [&](std::size_t lane) TESSERA_INLINE {
+      auto x = __m128{};
+      std::memcpy(&x, from + (lane * count + i) * row, sizeof(x));
+      return x;
+    };
+    v[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(piece(0)), piece(1), 1);
+  }
+  auto const low = [](__m256 a, __m256 b) TESSERA_INLINE {
+    return _mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b));
+  };
+  auto const high = [](__m256 a, __m256 b) TESSERA_INLINE {
+    return _mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b));
+  };
+  if constexpr (count == 4) {
+    auto const first = _mm256_unpacklo_ps(v[0], v[1]);
+    auto const second = _mm256_unpackhi_ps(v[0], v[1]);
+    auto const third = _mm256_unpacklo_ps(v[2], v[3]);
+    auto const fourth = _mm256_unpackhi_ps(v[2], v[3]);
+    to[0] = detail::batch<T>(_mm256_castpd_ps(low(first, third)));
+    to[1] = detail::batch<T>(_mm256_castpd_ps(high(first, third)));
+    to[2] = detail::batch<T>(_mm256_castpd_ps(low(second, fourth)));
+    to[3] = detail::batch<T>(_mm256_castpd_ps(high(second, fourth)));
+  } else {
+    to[0] = detail::batch<T>(low(v[0], v[1]));
+    to[1] = detail::batch<T>(high(v[0], v[1]));
+  }
+#else
+  for (auto c = std::size_t{0}; c < count; ++c) {
+    T column[pack<T>::width];
+    for (auto r = std::size_t{0}; r < pack<T>::width; ++r) column[r] = from[r * row + c];
+    to[c] = load(column);
+  }
+#endif
+}
+
+/// to[c·to_row + r] = from[r·row + c]: `rows` rows of `columns` numbers, turned.
+template <number T>
+void copy_turned(std::size_t rows, std::size_t columns, T const* from, std::size_t row, T* to,
+                 std::size_t to_row) {
+  constexpr auto width = pack<T>::width;
+  constexpr auto count = columns_at_once<T>;
+  auto r = std::size_t{0};
+  for (; r + width <= rows; r += width) {
+    auto const* const first = from + r * row;
+    auto c = std::size_t{0};
+    for (; c + count <= columns; c += count) {
+      pack<T> turned[count];
+      load_columns(first + c, row, turned);
+      for (auto i = std::size_t{0}; i < count; ++i) store(to + (c + i) * to_row + r, turned[i]);
+    }
+    for (; c < columns; ++c)
+      for (auto i = std::size_t{0}; i < width; ++i) to[c * to_row + r + i] = first[i * row + c];
+  }
+  for (; r < rows; ++r)
+    for (auto c = std::size_t{0}; c < columns; ++c) to[c * to_row + r] = from[r * row + c];
+}
+
+}  // namespace tessera::lane::inline TESSERA_TARGET

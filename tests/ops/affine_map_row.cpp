@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+#include <tessera/ops/simd/affine_map_row.hpp>
+
+#include <vector>
+
+using namespace tessera;
+
+/// Every number of outputs beyond a vector, and every rest of inputs: the sums, k ascending.
+TEMPLATE_TEST_CASE("affine_map_row: the bits of a sum for each output", "", float, double) {
+  using T = TestType;
+  constexpr auto width = lane::pack<T>::width;
+  auto r = torch_generator(1);
+  for (auto in = std::size_t{0}; in < 70; in = in < 20 ? in + 1 : in + 13)
+    for (auto out = width; out < 3 * width + 2; ++out) {
+      auto numbers = std::vector<T>(in + out * in + out);
+      r.uniform(numbers.data(), numbers.size(), -1, 1);
+      auto const* const x = numbers.data();
+      auto const* const weights = x + in;
+      auto const* const bias = out % 2 == 0 ? weights + out * in : nullptr;
+      auto got = std::vector<T>(out + 1, T{7});
+      auto want = got;
+      for (auto o = std::size_t{0}; o < out; ++o) {
+        want[o] = bias == nullptr ? T{0} : bias[o];
+        for (auto k = std::size_t{0}; k < in; ++k)
+          want[o] = lane::fma(x[k], weights[o * in + k], want[o]);
+      }
+      detail::affine_map_row(in, out, x, weights, bias, got.data());
+      INFO(in << " -> " << out);
+      CHECK(test::same_bits(got, want));
+    }
+}
