@@ -86,26 +86,53 @@ TESSERA_INLINE inline void load_columns(T const* from, std::size_t row,
 #endif
 }
 
+/// A cache line of each of as many rows as a vector has lanes: f(c, columns) for its numbers c,
+/// columns_at_once at a time. They are read a line at a time, as more rows than a small cache has
+/// ways, a power of two apart, would drive each other out.
+template <number T>
+TESSERA_INLINE inline void for_columns_of_line(T const* from, std::size_t row, auto const& f) {
+  constexpr auto width = pack<T>::width;
+  constexpr auto line = std::size_t{64} / sizeof(T);
+  constexpr auto copies = width * sizeof(T) > 32;
+  alignas(64) T lines[copies ? width * line : 1];
+  if constexpr (copies)
+#pragma GCC unroll 16
+    for (auto r = std::size_t{0}; r < width; ++r) store(lines + r * line, load(from + r * row));
+#pragma GCC unroll 8
+  for (auto c = std::size_t{0}; c < line; c += columns_at_once<T>) {
+    pack<T> columns[columns_at_once<T>];
+    if constexpr (copies)
+      load_columns(lines + c, line, columns);
+    else
+      load_columns(from + c, row, columns);
+    f(c, columns);
+  }
+}
+
 /// to[c·to_row + r] = from[r·row + c]: `rows` rows of `columns` numbers, turned.
 template <number T>
 void copy_turned(std::size_t rows, std::size_t columns, T const* from, std::size_t row, T* to,
                  std::size_t to_row) {
   constexpr auto width = pack<T>::width;
-  constexpr auto count = columns_at_once<T>;
+  constexpr auto line = std::size_t{64} / sizeof(T);
   auto r = std::size_t{0};
-  for (; r + width <= rows; r += width) {
-    auto const* const first = from + r * row;
+  for (; r + width <= rows; r += width, from += width * row) {
     auto c = std::size_t{0};
-    for (; c + count <= columns; c += count) {
-      pack<T> turned[count];
-      load_columns(first + c, row, turned);
-      for (auto i = std::size_t{0}; i < count; ++i) store(to + (c + i) * to_row + r, turned[i]);
+    for (; c + line <= columns; c += line) {
+#pragma GCC unroll 16
+      for (auto i = std::size_t{0}; i < width; ++i)
+        __builtin_prefetch(from + (width + i) * row + c);
+      for_columns_of_line(from + c, row, [&](std::size_t first, auto const& turned) TESSERA_INLINE {
+#pragma GCC unroll 4
+        for (auto i = std::size_t{0}; i < columns_at_once<T>; ++i)
+          store(to + (c + first + i) * to_row + r, turned[i]);
+      });
     }
     for (; c < columns; ++c)
-      for (auto i = std::size_t{0}; i < width; ++i) to[c * to_row + r + i] = first[i * row + c];
+      for (auto i = std::size_t{0}; i < width; ++i) to[c * to_row + r + i] = from[i * row + c];
   }
-  for (; r < rows; ++r)
-    for (auto c = std::size_t{0}; c < columns; ++c) to[c * to_row + r] = from[r * row + c];
+  for (; r < rows; ++r, from += row)
+    for (auto c = std::size_t{0}; c < columns; ++c) to[c * to_row + r] = from[c];
 }
 
 }  // namespace tessera::lane::inline TESSERA_TARGET

@@ -16,33 +16,19 @@ template <class T>
 [[nodiscard]] auto outputs_of_row(std::size_t in, T const* x, T const* weights, lane::pack<T> sum)
     -> lane::pack<T> {
   constexpr auto width = lane::pack<T>::width;
-  constexpr auto count = lane::columns_at_once<T>;
   constexpr auto line = std::size_t{64} / sizeof(T);
-  // More rows than the ways of a small cache, a power of two apart, would drive each other out.
-  constexpr auto copies = width * sizeof(T) > 32;
   auto const* behind = weights + width * in;
   auto k = std::size_t{0};
   for (; k + line <= in; k += line) {
-    auto const* from = weights + k;
-    alignas(64) T lines[copies ? width * line : 1];
-    if constexpr (copies)
-#pragma GCC unroll 16
-      for (auto r = std::size_t{0}; r < width; ++r)
-        lane::store(lines + r * line, lane::load(from + r * in));
 #pragma GCC unroll 16
     for (auto r = std::size_t{0}; r < width; ++r, behind += line)
-      __builtin_prefetch(behind, 0, copies ? 2 : 3);
-#pragma GCC unroll 8
-    for (auto c = std::size_t{0}; c < line; c += count) {
-      lane::pack<T> columns[count];
-      if constexpr (copies)
-        lane::load_columns(lines + c, line, columns);
-      else
-        lane::load_columns(from + c, in, columns);
+      __builtin_prefetch(behind, 0, width * sizeof(T) > 32 ? 2 : 3);
+    lane::for_columns_of_line(weights + k, in,
+                              [&](std::size_t c, auto const& columns) TESSERA_INLINE {
 #pragma GCC unroll 4
-      for (auto i = std::size_t{0}; i < count; ++i)
-        sum = fma(lane::pack<T>(x[k + c + i]), columns[i], sum);
-    }
+                                for (auto i = std::size_t{0}; i < lane::columns_at_once<T>; ++i)
+                                  sum = fma(lane::pack<T>(x[k + c + i]), columns[i], sum);
+                              });
   }
   for (; k < in; ++k) {
     T column[width];

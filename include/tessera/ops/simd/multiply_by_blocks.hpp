@@ -14,7 +14,9 @@ namespace tessera::tiles::inline TESSERA_TARGET {
 /// stay beside the tile's rows of A; as many rows of A are read again and again from the second
 /// level, 512 KiB of them at most.
 inline constexpr std::size_t block_depth = 128;
-template <class T> inline constexpr std::size_t block_rows = 4096 / sizeof(T) / rows * rows;
+inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
+template <class T>
+inline constexpr std::size_t block_rows = block_bytes / block_depth / sizeof(T) / rows * rows;
 
 /// Sizes in bytes from which copying costs less than reading what does not stay in a cache: a
 /// transposed A, of whose rows every number is a cache line of its own; and B.
@@ -105,17 +107,29 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t k, std::si
 template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
   alignas(64) T b[block_depth * panel<T>];
-  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) {
+  auto const block = [&](std::size_t row, std::size_t k, std::size_t column) {
     auto const below = p.depth - k;
     auto const depth = below < block_depth ? below : +block_depth;
+    auto const right = p.columns - column;
+    auto const columns = right < panel<T> ? right : +panel<T>;
+    matrix.copy(k, depth, column, columns, b);
+    multiply_block(p, row, k, depth, column, columns, b);
+  };
+  if (p.rows <= block_rows<T> && p.rows * p.depth * sizeof(T) <= block_bytes) {
+    // All of A stays in the cache: B is read in the order of its columns, C once.
+    for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
+      for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) block(0, k, column);
+    if (sums != nullptr) add_rows(p.depth, p.rows, p.a, p.a_depth, sums);
+    return;
+  }
+  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) {
     for (auto row = std::size_t{0}; row < p.rows; row += block_rows<T>)
-      for (auto column = std::size_t{0}; column < p.columns; column += panel<T>) {
-        auto const right = p.columns - column;
-        auto const columns = right < panel<T> ? right : +panel<T>;
-        matrix.copy(k, depth, column, columns, b);
-        multiply_block(p, row, k, depth, column, columns, b);
-      }
-    if (sums != nullptr) add_rows(depth, p.rows, p.a + k * p.a_depth, p.a_depth, sums);
+      for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
+        block(row, k, column);
+    auto const below = p.depth - k;
+    if (sums != nullptr)
+      add_rows(below < block_depth ? below : +block_depth, p.rows, p.a + k * p.a_depth, p.a_depth,
+               sums);
   }
 }
 template <class T> void multiply_by_blocks(product<T> const& p, T* sums = nullptr) {
