@@ -63,23 +63,44 @@ TESSERA_INLINE inline auto stored_vector(Stored const* from,
     return number;
   }
 }
-/// Where rows of A and C begin, from `row` on.
-template <class T, class Stored, std::size_t Rows>
-TESSERA_INLINE inline void place_rows(product<T, Stored> const& p, std::size_t row,
-                                      T const* (&a)[Rows], T* (&c)[Rows]) {
-  auto const length = p.row_runs.length;
-  auto run = length == 0 ? std::size_t{0} : row / length;
-  auto in_run = row - run * length;
-#pragma GCC unroll 8
-  for (auto r = std::size_t{0}; r < Rows; ++r) {
-    a[r] = p.a;  // a matrix without elements may be null
-    if (p.depth != 0) a[r] += run * p.row_runs.a + in_run * p.a_row;
-    c[r] = p.c + run * p.row_runs.other + in_run * p.c_row;
-    if (++in_run == length) in_run = 0, ++run;
+/// Where the rows of a tile lie in A and C: at a distance, or in runs.
+template <bool InRuns, std::size_t Rows, class T> struct tile_rows {
+  T const* first_a;
+  T* first_c;
+  std::size_t a_row;
+  std::size_t c_row;
+
+  template <class Stored>
+  TESSERA_INLINE tile_rows(product<T, Stored> const& p, std::size_t row)
+      : first_a(p.depth == 0 ? p.a : p.a + row * p.a_row),  // without elements it may be null
+        first_c(p.c + row * p.c_row),
+        a_row(p.a_row),
+        c_row(p.c_row) {}
+  [[nodiscard]] TESSERA_INLINE auto a(std::size_t r) const -> T const* {
+    return first_a + r * a_row;
   }
-}
+  [[nodiscard]] TESSERA_INLINE auto c(std::size_t r) const -> T* { return first_c + r * c_row; }
+};
+template <std::size_t Rows, class T> struct tile_rows<true, Rows, T> {
+  T const* every_a[Rows];
+  T* every_c[Rows];
+
+  template <class Stored> TESSERA_INLINE tile_rows(product<T, Stored> const& p, std::size_t row) {
+    auto const length = p.row_runs.length;
+    auto run = length == 0 ? std::size_t{0} : row / length;
+    auto in_run = row - run * length;
+#pragma GCC unroll 8
+    for (auto r = std::size_t{0}; r < Rows; ++r) {
+      every_a[r] = p.a + run * p.row_runs.a + in_run * p.a_row;
+      every_c[r] = p.c + run * p.row_runs.other + in_run * p.c_row;
+      if (++in_run == length) in_run = 0, ++run;
+    }
+  }
+  [[nodiscard]] TESSERA_INLINE auto a(std::size_t r) const -> T const* { return every_a[r]; }
+  [[nodiscard]] TESSERA_INLINE auto c(std::size_t r) const -> T* { return every_c[r]; }
+};
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
-template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
+template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
                                 std::size_t last) {
   using V = lane::pack<T>;
@@ -91,43 +112,43 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
       return lane::load(from);
   };
   V sum[Rows][Vectors];
-  T const* a[Rows];
-  T* c[Rows];
-  place_rows(p, row, a, c);
+  auto const at_rows = tile_rows<InRuns, Rows, T>(p, row);
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
-      sum[r][v] = p.from == start::c      ? load(c[r] + column + v * width)
+      sum[r][v] = p.from == start::c      ? load(at_rows.c(r) + column + v * width)
                   : p.from == start::bias ? load(p.bias + column + v * width)
                                           : V(T{0});
-  auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
-  auto const* first = p.b;
-  if (p.depth != 0) first += column;  // a matrix without elements may be null
-  auto from = std::size_t{0};
-  for (auto run = std::size_t{0}; run < p.depth; run += length) {
-    auto const* b = first;
-    auto at = from;
-    for (auto k = run; k < run + length; ++k, at += p.a_depth, b += p.b_depth) {
+  auto const add = [&](std::size_t first, std::size_t depth, std::size_t at,
+                       Stored const* b) TESSERA_INLINE {
+    for (auto k = first; k < first + depth; ++k, at += p.a_depth, b += p.b_depth) {
       V columns[Vectors];
 #pragma GCC unroll 8
       for (auto v = std::size_t{0}; v < Vectors; ++v)
         columns[v] = stored_vector<Partial>(b + v * width, p.scales, k, column + v * width, last);
 #pragma GCC unroll 8
       for (auto r = std::size_t{0}; r < Rows; ++r) {
-        auto const x = V(a[r][at]);
+        auto const x = V(at_rows.a(r)[at]);
 #pragma GCC unroll 8
         for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = fma(x, columns[v], sum[r][v]);
       }
     }
-    from += p.depth_runs.a;
-    first += p.depth_runs.other;
+  };
+  auto const* const b = p.depth == 0 ? p.b : p.b + column;
+  if constexpr (InRuns) {
+    auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
+    auto run = std::size_t{0};
+    for (auto k = std::size_t{0}; k < p.depth; k += length, ++run)
+      add(k, length, run * p.depth_runs.a, b + run * p.depth_runs.other);
+  } else {
+    add(0, p.depth, 0, b);
   }
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v) {
-      auto* const to = c[r] + column + v * width;
+      auto* const to = at_rows.c(r) + column + v * width;
       if (p.from == start::c_last) sum[r][v] = load(to) + sum[r][v];
       if constexpr (Partial)
         lane::store_first(to, sum[r][v], last);
@@ -136,28 +157,32 @@ template <class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Par
     }
 }
 
-template <class T, class Stored, std::size_t Vectors, bool Partial>
+template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t column, std::size_t last) {
   auto row = std::size_t{0};
   for (; row + rows <= p.rows; row += rows)
-    one_tile<T, Stored, rows, Vectors, Partial>(p, row, column, last);
-  if (row + 4 <= p.rows) one_tile<T, Stored, 4, Vectors, Partial>(p, row, column, last), row += 4;
-  if (row + 2 <= p.rows) one_tile<T, Stored, 2, Vectors, Partial>(p, row, column, last), row += 2;
-  if (row < p.rows) one_tile<T, Stored, 1, Vectors, Partial>(p, row, column, last);
+    one_tile<InRuns, T, Stored, rows, Vectors, Partial>(p, row, column, last);
+  if (row + 4 <= p.rows)
+    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last), row += 4;
+  if (row + 2 <= p.rows)
+    one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last), row += 2;
+  if (row < p.rows) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last);
 }
 
-/// C (+)= A·B. Panels of columns go over all rows, so that a panel of B is read once for them.
-template <class T, class Stored = T> void multiply(product<T, Stored> const& p) {
+/// C (+)= A·B. Panels of columns go over all rows, so that a panel of B is read once for
+/// them. Rows or depth in runs are another function, as their places cost registers.
+template <class T, class Stored = T, bool InRuns = false>
+void multiply(product<T, Stored> const& p) {
   constexpr auto width = lane::pack<T>::width;
   auto column = std::size_t{0};
   for (; column + vectors * width <= p.columns; column += vectors * width)
-    columns_of<T, Stored, vectors, false>(p, column, width);
+    columns_of<InRuns, T, Stored, vectors, false>(p, column, width);
   if constexpr (vectors > 2)
     if (column + 2 * width <= p.columns)
-      columns_of<T, Stored, 2, false>(p, column, width), column += 2 * width;
+      columns_of<InRuns, T, Stored, 2, false>(p, column, width), column += 2 * width;
   if (column + width <= p.columns)
-    columns_of<T, Stored, 1, false>(p, column, width), column += width;
-  if (column < p.columns) columns_of<T, Stored, 1, true>(p, column, p.columns - column);
+    columns_of<InRuns, T, Stored, 1, false>(p, column, width), column += width;
+  if (column < p.columns) columns_of<InRuns, T, Stored, 1, true>(p, column, p.columns - column);
 }
 
 /// sum += `count` rows of d, ascending, `distance` apart; a tile's columns at a time, so that a

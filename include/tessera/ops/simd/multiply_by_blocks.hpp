@@ -12,12 +12,9 @@ namespace tessera::tiles::inline TESSERA_TARGET {
 
 /// A block of B, (block_depth, panel), is copied in the order in which tiles read it: 32 KiB, which
 /// stay beside the tile's rows of A; as many rows of A are read again and again from the second
-/// level, 512 KiB of them at most.
+/// level, in which they take block_bytes at most.
 inline constexpr std::size_t block_depth = 128;
 inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
-template <class T>
-inline constexpr std::size_t block_rows = block_bytes / block_depth / sizeof(T) / rows * rows;
-
 /// Sizes in bytes from which copying costs less than reading what does not stay in a cache: a
 /// transposed A, of whose rows every number is a cache line of its own; and B.
 inline constexpr std::size_t far_apart = std::size_t{1} << 18U;
@@ -31,6 +28,13 @@ template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const
          p.from != start::c_last &&
          ((is_transposed(p) && p.rows * p.depth * sizeof(T) >= far_apart) ||
           (p.rows >= block_depth && p.depth * p.b_depth * sizeof(T) >= large));
+}
+
+/// The rows of a block of A. Rows at a distance, not columns, are taken a quarter: a distance may
+/// be one that a cache has few places for.
+template <class T> [[nodiscard]] constexpr auto rows_of_block(product<T> const& p) -> std::size_t {
+  auto const most = block_bytes / block_depth / sizeof(T);
+  return (is_transposed(p) ? most : most / 4) / rows * rows;
 }
 
 /// B as it lies, its rows `row` apart.
@@ -79,7 +83,8 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t k, std::si
                     std::size_t column, std::size_t columns, T const* b) {
   constexpr auto wide = vectors * lane::pack<T>::width;
   auto const rest = p.rows - row;
-  auto block = product<T>{rest < block_rows<T> ? rest : +block_rows<T>,
+  auto const most = rows_of_block(p);
+  auto block = product<T>{rest < most ? rest : most,
                           wide,
                           depth,
                           depth == 0 ? p.a : p.a + row * p.a_row + k * p.a_depth,
@@ -115,7 +120,8 @@ void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr)
     matrix.copy(k, depth, column, columns, b);
     multiply_block(p, row, k, depth, column, columns, b);
   };
-  if (p.rows <= block_rows<T> && p.rows * p.depth * sizeof(T) <= block_bytes) {
+  auto const step = rows_of_block(p);
+  if (p.rows <= step && p.rows * p.depth * sizeof(T) <= block_bytes) {
     // All of A stays in the cache: B is read in the order of its columns, C once.
     for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
       for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) block(0, k, column);
@@ -123,7 +129,7 @@ void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr)
     return;
   }
   for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) {
-    for (auto row = std::size_t{0}; row < p.rows; row += block_rows<T>)
+    for (auto row = std::size_t{0}; row < p.rows; row += step)
       for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
         block(row, k, column);
     auto const below = p.depth - k;
@@ -160,19 +166,24 @@ template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) 
       for (auto i = std::size_t{0}; i < p.columns; ++i)
         for (auto r = std::size_t{0}; goes_on && r < count; ++r)
           c[i * panel<T> + r] = to[r * p.c_row + i];
-      multiply<T>({.rows = p.columns,
-                   .columns = count,
-                   .depth = depth,
-                   .a = p.b + k * p.b_depth,
-                   .a_row = 1,
-                   .a_depth = p.b_depth,
-                   .b = p.a + row + k * p.a_depth,
-                   .b_depth = p.a_depth,
-                   .c = c,
-                   .c_row = panel<T>,
-                   .from = goes_on ? start::c : start::zero,
-                   .bias = nullptr,
-                   .depth_runs = {p.depth_runs.length, p.depth_runs.other, p.depth_runs.a}});
+      auto const turned =
+          product<T>{.rows = p.columns,
+                     .columns = count,
+                     .depth = depth,
+                     .a = p.b + k * p.b_depth,
+                     .a_row = 1,
+                     .a_depth = p.b_depth,
+                     .b = p.a + row + k * p.a_depth,
+                     .b_depth = p.a_depth,
+                     .c = c,
+                     .c_row = panel<T>,
+                     .from = goes_on ? start::c : start::zero,
+                     .bias = nullptr,
+                     .depth_runs = {p.depth_runs.length, p.depth_runs.other, p.depth_runs.a}};
+      if (p.depth_runs.length != 0)
+        multiply<T, T, true>(turned);
+      else
+        multiply<T>(turned);
       for (auto i = std::size_t{0}; i < p.columns; ++i)
         for (auto r = std::size_t{0}; r < count; ++r) {
           auto& number = to[r * p.c_row + i];

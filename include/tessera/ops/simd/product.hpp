@@ -49,7 +49,7 @@ template <> struct kernel_for<detail::product_fn, simd> {
     tiles.depth_runs = depth_runs;
     if constexpr (std::same_as<T, Stored>)
       if (row_runs.length == 0 && is_narrow(tiles)) return multiply_narrow(tiles);
-    tiles::multiply<T, Stored>(tiles);
+    tiles::multiply<T, Stored, true>(tiles);
   }
 
  private:
