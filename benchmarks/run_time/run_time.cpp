@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tessera's side of benchmarks/run_time/compare.py, and the bounds of the machine: one thread.
+// Tessera's side of benchmarks/run_time/compare.py: one thread.
 #include <tessera/tessera.hpp>
 
 #include <memory>
@@ -17,43 +17,6 @@ template <class P> void fill_parameters(P& p) {
   auto g = torch_generator(1);
   for_each_parameter([&](path_name const&, auto& w) { g.uniform(w, 0.1); }, p);
 }
-
-// -- bounds ---------------------------------------------------------------------------------------
-/// Fused multiply-adds without memory: 16 independent sums; items are floating-point operations.
-void peak(State& state) {
-  using V = lane::pack<float>;
-  constexpr auto sums = std::size_t{16};
-  V sum[sums];
-  for (auto& s : sum) s = V(1.0F);
-  auto factor = V(0.999F);
-  auto term = V(0.001F);
-  benchmark::DoNotOptimize(factor);
-  benchmark::DoNotOptimize(term);
-  for (auto _ : state) {
-    for (auto i = 0; i < 100; ++i)
-      for (auto& s : sum) s = fma(s, factor, term);
-    for (auto& s : sum) benchmark::DoNotOptimize(s);
-  }
-  state.SetItemsProcessed(state.iterations() * 100 * sums * V::width * 2);
-}
-BENCHMARK(peak);
-
-/// Reads of a block again and again: what a step must do with weights of that size.
-void read(State& state) {
-  using V = lane::pack<float>;
-  auto const n = static_cast<std::size_t>(state.range(0)) / sizeof(float);
-  auto const memory = std::make_unique<float[]>(n + 64);
-  auto const* const p = memory.get();
-  for (auto _ : state) {
-    V sum[8];
-    for (auto& s : sum) s = V(0.0F);
-    for (auto i = std::size_t{0}; i + 8 * V::width <= n; i += 8 * V::width)
-      for (auto k = std::size_t{0}; k < 8; ++k) sum[k] = sum[k] + lane::load(p + i + k * V::width);
-    for (auto& s : sum) benchmark::DoNotOptimize(s);
-  }
-  state.SetBytesProcessed(state.iterations() * state.range(0));
-}
-BENCHMARK(read)->RangeMultiplier(2)->Range(1 << 11, 1 << 26);
 
 // -- LSTM -----------------------------------------------------------------------------------------
 template <std::size_t Hidden> void stream(State& state) {
@@ -176,5 +139,3 @@ BENCHMARK(reduce_sum<4194304>)->Name("sum/4M");
 BENCHMARK(reduce_norm<16384>)->Name("square_sum/16K");
 
 }  // namespace
-
-BENCHMARK_MAIN();

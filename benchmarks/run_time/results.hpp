@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/io/parameters.hpp>
+#include <tessera/tessera.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+
+/// What rows compute, for peers that must compute the same before they are timed:
+/// `<program> --results <file> <row>` writes what the row starts from and what comes out of it.
+namespace results {
+
+using writer_of_row = std::function<void(std::filesystem::path const&)>;
+
+/// The rows of a program that tell their results.
+[[nodiscard]] inline auto rows() -> std::map<std::string, writer_of_row>& {
+  static auto known = std::map<std::string, writer_of_row>{};
+  return known;
+}
+
+/// Makes a row tell its results.
+struct of_row {
+  of_row(std::string const& name, writer_of_row write) { rows()[name] = std::move(write); }
+};
+
+/// Adds a tensor as it is now.
+template <tessera::contiguous X>
+void add(tessera::safetensors_writer& writer, std::string const& name, X const& x) {
+  auto const bytes = std::as_bytes(std::span{x.data(), x.size()});
+  writer.add_kept(name, tessera::dtype_of<tessera::scalar_of<X>>(),
+                  tessera::file_shape<tessera::shape_of<X>>(), {bytes.begin(), bytes.end()});
+}
+
+}  // namespace results
