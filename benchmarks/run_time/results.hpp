@@ -33,5 +33,13 @@ void add(tessera::safetensors_writer& writer, std::string const& name, X const& 
   writer.add_kept(name, tessera::dtype_of<tessera::scalar_of<X>>(),
                   tessera::file_shape<tessera::shape_of<X>>(), {bytes.begin(), bytes.end()});
 }
+/// Adds parameters as they are now.
+template <class P> void add_parameters(tessera::safetensors_writer& writer, P const& p) {
+  tessera::for_each_parameter(
+      [&](auto const& path, auto const& w) {
+        add(writer, "parameters." + std::string{path.c_str()}, w);
+      },
+      p);
+}
 
 }  // namespace results

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Tessera's side of benchmarks/run_time/compare.py: one thread.
 #include <tessera/tessera.hpp>
+#include <tessera/train/workers.hpp>
 
 #include <memory>
+#include <numeric>
 #include <string>
-#include <vector>
+#include <utility>
+
+#include "results.hpp"
+#include "stream.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -13,30 +18,22 @@ using benchmark::State;
 
 namespace {
 
-template <class P> void fill_parameters(P& p) {
-  auto g = torch_generator(1);
-  for_each_parameter([&](path_name const&, auto& w) { g.uniform(w, 0.1); }, p);
+// -- streams --------------------------------------------------------------------------------------
+template <class Recurrent, std::size_t Hidden> void add_stream(std::string const& name) {
+  benchmark::RegisterBenchmark(name.c_str(), [](State& state) {
+    auto s = stream<Recurrent, Hidden>{};
+    for (auto _ : state) benchmark::DoNotOptimize(s.step());
+  });
+  results::of_row(name, [](std::filesystem::path const& file) {
+    auto s = stream<Recurrent, Hidden>{};
+    auto y = tensor<float, shape<20>>{};
+    for (auto& value : y) value = s.step();
+    auto writer = safetensors_writer{};
+    results::add_parameters(writer, *s.p);
+    results::add(writer, "result", y);
+    writer.write(file);
+  });
 }
-
-// -- LSTM -----------------------------------------------------------------------------------------
-template <std::size_t Hidden> void stream(State& state) {
-  using model = sequential<lstm<1, Hidden>, linear<Hidden, 1>>;
-  using X = tensor<float, shape<1, 1>>;
-  auto const p = std::make_unique<parameters_of<model, owned<float>>>();
-  auto const q = std::make_unique<parameters_of<model, packed<float>>>();
-  fill_parameters(*p);
-  pack_parameters(*p, *q);
-  auto const run = std::make_unique<streaming<model, X>>();
-  run->state = {};
-  auto x = X{{0.3F}};
-  for (auto _ : state) x.values[0] = run->step(*q, x).data()[0];
-  benchmark::DoNotOptimize(x);
-}
-BENCHMARK(stream<8>)->Name("stream/H8");
-BENCHMARK(stream<16>)->Name("stream/H16");
-BENCHMARK(stream<32>)->Name("stream/H32");
-BENCHMARK(stream<64>)->Name("stream/H64");
-BENCHMARK(stream<128>)->Name("stream/H128");
 
 /// A step with one row: as fast as its weights can be read, in 32, 16 or 8 bits each.
 template <class Model, class X, class Storage> void step(State& state) {
@@ -63,79 +60,91 @@ using channels = tensor<float, shape<1, 64>>;
 BENCHMARK(step<taps, channels, owned<float>>)->Name("step/conv1d_64_taps3/owned");
 BENCHMARK(step<taps, channels, packed<float>>)->Name("step/conv1d_64_taps3");
 
-template <std::size_t Time, std::size_t Batch, std::size_t In, std::size_t Hidden,
-          std::size_t Layers>
-void train(State& state) {
-  using model = sequential<lstm<In, Hidden, lstm_options{.layers = Layers}>, linear<Hidden, 1>>;
-  using X = tensor<float, shape<Time, Batch, In>>;
-  using Y = tensor<float, shape<Time, Batch, 1>>;
-  auto const t = std::make_unique<training<model, X, adam>>();
-  *t = {};
-  auto g = torch_generator(1);
-  model::initialize(t->parameters, g);
-  auto const x = std::make_unique<X>();
-  auto const y = std::make_unique<Y>();
-  g.uniform(x->data(), x->size(), -1, 1);
-  g.uniform(y->data(), y->size(), -1, 1);
-  for (auto _ : state) {
-    t->restart();
-    benchmark::DoNotOptimize(t->step(*x, *y, mse{}, adam{}));
-  }
-}
-BENCHMARK(train<50, 32, 1, 64, 1>)->Name("train/T50_B32_I1_H64");
-BENCHMARK(train<100, 32, 1, 128, 1>)->Name("train/T100_B32_I1_H128");
-BENCHMARK(train<100, 32, 5, 128, 2>)->Name("train/T100_B32_I5_H128x2");
+// -- training -------------------------------------------------------------------------------------
+/// A recurrent layer and a linear one, and the chunks of one batch.
+template <class Recurrent, std::size_t Hidden, std::size_t Time, std::size_t Batch, std::size_t In,
+          std::size_t Chunks = 1>
+struct task {
+  using model = sequential<named<"recurrent", Recurrent>, named<"linear", linear<Hidden, 1>>>;
+  using X = tensor<float, shape<Time, Batch / Chunks, In>>;
+  using Y = tensor<float, shape<Time, Batch / Chunks, 1>>;
 
-// -- expressions ----------------------------------------------------------------------------------
-template <std::size_t N, class F> void elementwise(State& state, F const& f) {
-  using X = tensor<float, shape<N>>;
-  auto const memory = std::make_unique<X[]>(4);
-  auto g = torch_generator(1);
-  for (auto i = 0; i < 3; ++i) g.uniform(memory[i].data(), N, -2, 2);
-  for (auto _ : state) {
-    memory[3] = f(memory[0], memory[1], memory[2]);
-    benchmark::ClobberMemory();
+  std::unique_ptr<training<model, X, adam, Chunks>> t =
+      std::make_unique<training<model, X, adam, Chunks>>();
+  std::unique_ptr<X[]> x = std::make_unique<X[]>(Chunks);
+  std::unique_ptr<Y[]> y = std::make_unique<Y[]>(Chunks);
+  float losses[Chunks]{};
+
+  task() {
+    *t = {};
+    auto g = torch_generator(1);
+    model::initialize(t->parameters, g);
+    for (auto c = std::size_t{0}; c < Chunks; ++c) {
+      g.uniform(x[c].data(), x[c].size(), -1, 1);
+      g.uniform(y[c].data(), y[c].size(), -1, 1);
+    }
   }
-}
-template <std::size_t N> void chain(State& state) {
-  elementwise<N>(state, [](auto const& a, auto const& b, auto const& c) {
-    return (a * b + c) * 0.5F - max(a, c);
+  auto step() -> float {
+    t->restart();
+    return t->step(x[0], y[0], mse{}, adam{});
+  }
+  /// As the trainer does: the chunks by whoever works, the rest by one.
+  auto step(workers& by) -> float {
+    t->restart();
+    by.run(Chunks, [&](std::size_t c) {
+      auto const target = as_const(y[c]);
+      losses[c] = t->differentiate(c, as_const(x[c]), target, mse{}, Chunks * mse{}.terms(target),
+                                   plain_context{});
+    });
+    t->gradient();
+    t->update(adam{});
+    return std::accumulate(losses, losses + Chunks, 0.0F);
+  }
+};
+
+/// A row of one thread; and `threads/<row>`, two chunks by two threads, beside it by one.
+template <class Recurrent, std::size_t Hidden, std::size_t Time, std::size_t Batch, std::size_t In>
+void add_task(std::string const& name) {
+  using whole = task<Recurrent, Hidden, Time, Batch, In>;
+  using halves = task<Recurrent, Hidden, Time, Batch, In, 2>;
+  auto const plain = [](State& state) {
+    auto t = whole{};
+    for (auto _ : state) benchmark::DoNotOptimize(t.step());
+  };
+  auto const by = [](std::size_t threads) {
+    return [threads](State& state) {
+      auto t = halves{};
+      auto workers = tessera::workers{threads};
+      for (auto _ : state) benchmark::DoNotOptimize(t.step(workers));
+    };
+  };
+  benchmark::RegisterBenchmark(name.c_str(), plain);
+  benchmark::RegisterBenchmark(("threads/" + name).c_str(), by(2))->UseRealTime();
+  benchmark::RegisterBenchmark(("one_thread/threads/" + name).c_str(), plain)->UseRealTime();
+  benchmark::RegisterBenchmark(("two_chunks/threads/" + name).c_str(), by(1))->UseRealTime();
+  results::of_row(name, [](std::filesystem::path const& file) {
+    auto t = whole{};
+    auto writer = safetensors_writer{};
+    results::add_parameters(writer, t.t->parameters);
+    results::add(writer, "x", t.x[0]);
+    results::add(writer, "y", t.y[0]);
+    auto losses = tensor<float, shape<3>>{};
+    for (auto& loss : losses) loss = t.step();
+    results::add(writer, "result", losses);
+    writer.write(file);
   });
 }
-template <std::size_t N> void gelu_chain(State& state) {
-  elementwise<N>(state,
-                 [](auto const& a, auto const& b, auto const& c) { return gelu(a * b + c); });
-}
-template <std::size_t N> void tanh_chain(State& state) {
-  elementwise<N>(state,
-                 [](auto const& a, auto const& b, auto const& c) { return tanh(a * b + c); });
-}
-template <std::size_t N> void reduce_sum(State& state) {
-  using X = tensor<float, shape<N>>;
-  auto const x = std::make_unique<X>();
-  auto g = torch_generator(1);
-  g.uniform(x->data(), N, -2, 2);
-  for (auto _ : state) {
-    auto total = evaluate(sum(*x));
-    benchmark::DoNotOptimize(total);
-  }
-}
-template <std::size_t N> void reduce_norm(State& state) {
-  using X = tensor<float, shape<N>>;
-  auto const x = std::make_unique<X>();
-  auto g = torch_generator(1);
-  g.uniform(x->data(), N, -2, 2);
-  for (auto _ : state) {
-    auto total = evaluate(sum(square(*x)));
-    benchmark::DoNotOptimize(total);
-  }
-}
-BENCHMARK(chain<16384>)->Name("chain/16K");
-BENCHMARK(chain<4194304>)->Name("chain/4M");
-BENCHMARK(tanh_chain<16384>)->Name("tanh/16K");
-BENCHMARK(gelu_chain<16384>)->Name("gelu/16K");
-BENCHMARK(reduce_sum<16384>)->Name("sum/16K");
-BENCHMARK(reduce_sum<4194304>)->Name("sum/4M");
-BENCHMARK(reduce_norm<16384>)->Name("square_sum/16K");
+
+[[maybe_unused]] auto const rows = [] {
+  [&]<std::size_t... H>(std::index_sequence<H...>) {
+    (add_stream<lstm<1, H>, H>("stream/H" + std::to_string(H)), ...);
+    (add_stream<gru<1, H>, H>("stream/gru_H" + std::to_string(H)), ...);
+  }(std::index_sequence<8, 16, 32, 64, 128>{});
+  add_task<lstm<1, 64>, 64, 50, 32, 1>("train/T50_B32_I1_H64");
+  add_task<lstm<1, 128>, 128, 100, 32, 1>("train/T100_B32_I1_H128");
+  add_task<lstm<5, 128, lstm_options{.layers = 2}>, 128, 100, 32, 5>("train/T100_B32_I5_H128x2");
+  add_task<gru<1, 64>, 64, 50, 32, 1>("train/gru_T50_B32_I1_H64");
+  return 0;
+}();
 
 }  // namespace
