@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""compare.py <run_time> [<case>...]: Tessera beside torch and ONNX Runtime, in one run, one thread.
+"""compare.py [<row>...]: Tessera beside others, in one run.
 
-Every case is measured in turns, Tessera, torch and ONNX Runtime, five times over; the medians are
-printed as ratios, beside the bound of the machine, measured by the same program:
-  peak  floating-point operations by the rate of multiply-adds without memory
-  read  bytes by the rate of reads from a block of that size
-Needs torch, onnx and onnxruntime from PyPI. An idle machine, please.
+Configures and builds the preset `bench` where needed and measures the rows whose names begin as one
+of the given ones (regular expressions). Before a row is measured, every side must have computed the
+same from the same numbers. Then all sides take turns, ROUNDS times; medians are compared, and the
+spread is half of what lies between the fastest and the slowest round. The bound of the machine is
+measured by the same programs in the same rounds:
+  peak   floating-point operations by the rate of multiply-adds without memory
+  read   bytes by the rate of reads from a block of that size
+  row    a row of the program that moves as much memory without work
+Needs numpy, torch, onnx, onnxruntime and safetensors from PyPI, matplotlib for a chart, and an idle
+machine. OpenBLAS, oneDNN and Eigen are measured where CMake finds them.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -15,25 +21,58 @@ import subprocess
 import sys
 import time
 
-os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
 import numpy as np
-import onnx
-import onnxruntime
-import torch
-from onnx import TensorProto, helper
 
-sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests" / "reference"))
-from gpt_module import GPT
-from unet_module import UNet
+import machine
+from programs import COLUMNS, Programs
 
-ROUNDS = 5
-CORE = sorted(os.sched_getaffinity(0))[-1]
-os.sched_setaffinity(0, {CORE})
-torch.set_num_threads(1)
-torch.manual_seed(1)
+ROOT = pathlib.Path(__file__).parents[2]
+BUSY = 0.1  # cores that others may take
+PRODUCT_PEERS = "openblas", "onednn", "eigen", "onnx", "torch"
+CORES = sorted(os.sched_getaffinity(0))[-2:]
 
 
-def measure(function, seconds=0.3):
+def settings():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("rows", nargs="*", help="how names of rows begin; all of them without")
+    parser.add_argument("--busy", action="store_true", help="measure beside others' work")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.2, help="of one side in one round")
+    parser.add_argument("--arch", choices=("x86-64-v3", "x86-64-v4"),
+                        help="instruction set of all sides; what the machine has without")
+    parser.add_argument("--build", type=pathlib.Path, help="a folder of programs that are built")
+    parser.add_argument("--json", type=pathlib.Path, help="file for all figures")
+    parser.add_argument("--chart", type=pathlib.Path, help="file for a bar chart, .png")
+    return parser.parse_args()
+
+
+def limit_peers(level):
+    """One thread, and the instruction set of Tessera: libraries do not know every processor."""
+    avx512 = level == "x86-64-v4"
+    os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1",
+                      OPENBLAS_CORETYPE="SkylakeX" if avx512 else "Haswell")
+    if not avx512:
+        os.environ.update(ONEDNN_MAX_CPU_ISA="AVX2", DNNL_MAX_CPU_ISA="AVX2",
+                          ATEN_CPU_CAPABILITY="avx2", MKL_ENABLE_INSTRUCTIONS="AVX2")
+
+
+def built(options):
+    """The folder of the programs, which are made if they are not there or out of date."""
+    if options.build:
+        return options.build
+    build = ROOT / "build" / ("bench" if not options.arch else f"bench-{options.arch}")
+    configure = ["cmake", "--preset", "bench", "-B", str(build)]
+    if options.arch:
+        configure.append(f"-DTESSERA_ARCH={options.arch}")
+    steps = [] if (build / "build.ninja").exists() else [configure]
+    for step in steps + [["cmake", "--build", str(build)]]:
+        done = subprocess.run(step, cwd=ROOT, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(step)} failed:\n{done.stdout}{done.stderr}")
+    return build
+
+
+def measure(function, seconds):
     """Seconds of one call: the mean over a run of about `seconds`, after a warm-up."""
     function()
     calls, passed = 1, 0.0
@@ -44,241 +83,181 @@ def measure(function, seconds=0.3):
         passed = time.perf_counter() - begin
         calls *= 2
     calls = max(1, int(calls / 2 * seconds / passed))
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(calls):
         function()
-    return (time.perf_counter() - begin) / calls
+    return (time.process_time() - begin) / calls
 
 
-def tessera(program, case):
-    done = subprocess.run([program, f"--benchmark_filter=^{case}$", "--benchmark_format=json",
-                           "--benchmark_min_time=0.3"], capture_output=True, text=True, check=True)
-    result = json.loads(done.stdout)["benchmarks"][0]
-    unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[result["time_unit"]]
-    return {**result, "seconds": result["cpu_time"] * unit}
+def array(x):
+    if hasattr(x, "detach"):
+        x = x.detach()
+    return np.asarray(x.numpy() if hasattr(x, "numpy") else x)
 
 
-class Filter(torch.nn.Module):
-    def __init__(self, inputs, hidden, layers):
-        super().__init__()
-        self.lstm = torch.nn.LSTM(inputs, hidden, layers)
-        self.linear = torch.nn.Linear(hidden, 1)
-
-    def forward(self, x, state=None):
-        y, state = self.lstm(x, state)
-        return self.linear(y), state
-
-
-def torch_stream(hidden):
-    model, x = Filter(1, hidden, 1).eval(), torch.full((1, 1, 1), 0.3)
-    state = (torch.zeros(1, 1, hidden), torch.zeros(1, 1, hidden))
-
-    def step():
-        nonlocal state
-        with torch.inference_mode():
-            _, state = model(x, state)
-    return step
+def difference(name, who, call, told):
+    """Holds the first calls against what Tessera told: the largest difference, by the largest
+    number."""
+    expected = [told["result"]] if "result" in told else told["results"]
+    largest = max(np.abs(array(call()).reshape(result.shape) - result).max()
+                  for result in expected) / max(np.abs(result).max() for result in expected)
+    if not largest < 1e-3:
+        sys.exit(f"{name}: {who} computes something else, off by {largest:.1e}")
+    return float(largest)
 
 
-def onnx_stream(hidden):
-    def weight(name, *shape):
-        values = (np.random.RandomState(1).uniform(-0.1, 0.1, shape)).astype(np.float32)
-        return onnx.numpy_helper.from_array(values, name)
-    state = [1, 1, hidden]
-    graph = helper.make_graph(
-        [helper.make_node("LSTM", ["x", "W", "R", "B", "", "h", "c"], ["y", "hn", "cn"],
-                          hidden_size=hidden),
-         helper.make_node("Reshape", ["y", "rows"], ["flat"]),
-         helper.make_node("Gemm", ["flat", "V", "b"], ["out"], transB=1)],
-        "stream",
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
-         for n, s in (("x", [1, 1, 1]), ("h", state), ("c", state))],
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, s)
-         for n, s in (("out", [1, 1]), ("hn", state), ("cn", state))],
-        [weight("W", 1, 4 * hidden, 1), weight("R", 1, 4 * hidden, hidden),
-         weight("B", 1, 8 * hidden), weight("V", 1, hidden), weight("b", 1),
-         onnx.numpy_helper.from_array(np.array([1, hidden], np.int64), "rows")])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options,
-                                           providers=["CPUExecutionProvider"])
-    memory = {n: onnxruntime.OrtValue.ortvalue_from_numpy(np.zeros(s, np.float32))
-              for n, s in (("x", [1, 1, 1]), ("h", state), ("c", state), ("hn", state),
-                           ("cn", state), ("out", [1, 1]))}
-    binding = session.io_binding()
-    for n in ("x", "h", "c"):
-        binding.bind_ortvalue_input(n, memory[n])
-    for n in ("out", "hn", "cn"):
-        binding.bind_ortvalue_output(n, memory[n])
-    return lambda: session.run_with_iobinding(binding)
+class Measured:
+    """One row: the seconds of every side, round by round."""
+
+    def __init__(self, name, row, programs, options):
+        self.name, self.row, self.programs, self.options = name, row, programs, options
+        self.within = {"tessera": name} | programs.peers(name)
+        self.bounds = [f"peak/{row.scalar}"] if row.operations else []
+        if row.bytes:
+            block = max(2048, 1 << (int(row.bytes) - 1).bit_length())
+            self.bounds.append(f"read/{min(block, 1 << 29)}")
+        if row.bound:
+            self.bounds.append(row.bound)
+        told = programs.results(name) if row.peers else None
+        if told and row.reference:
+            difference(name, "numpy", row.reference(told), told)
+        self.off = {}
+        self.calls = {who: self.fastest(who, makers, told) for who, makers in row.peers.items()}
+        self.times = {who: [] for who in (*self.within, *self.calls)}
+        self.limits = []
+
+    def fastest(self, who, makers, told):
+        """The peer that takes the least time of those that can be, after each was checked."""
+        calls = [make(told) for make in makers]
+        if told:
+            self.off[who] = max(difference(self.name, who, call, told) for call in calls)
+        return calls[0] if len(calls) == 1 else min(
+            calls, key=lambda call: measure(call, self.options.seconds))
+
+    def take_turns(self):
+        pin(self.row.cores)
+        inside = self.programs.run([*self.within.values(), *self.bounds], self.options.seconds)
+        for who, name in self.within.items():
+            self.times[who].append(inside[name]["seconds"])
+        self.limits.append({bound.split("/")[0] if bound != self.row.bound else "row":
+                            self.least(inside[bound]) for bound in self.bounds})
+        for who, call in self.calls.items():
+            self.times[who].append(measure(call, self.options.seconds))
+
+    def least(self, bound):
+        """The seconds that a bound asks for."""
+        if bound["name"].startswith("peak"):
+            return self.row.operations / bound["items_per_second"]
+        if bound["name"].startswith("read"):
+            return self.row.bytes / bound["bytes_per_second"]
+        return bound["seconds"]
+
+    def figures(self):
+        median = {who: statistics.median(times) for who, times in self.times.items()}
+        own = self.times["tessera"]
+        bounds = {of: statistics.median(limit[of] for limit in self.limits)
+                  for of in (self.limits[0] if self.limits else ())}
+        of = max(bounds, key=bounds.get) if bounds else None
+        return {"seconds": self.times, "median": median, "operations": self.row.operations,
+                "spread": (max(own) - min(own)) / 2 / median["tessera"], "difference": self.off,
+                "bound": bounds.get(of), "of": of,
+                "x_bound": median["tessera"] / bounds[of] if of else None,
+                "ratio": {who: median[who] / median["tessera"] for who in median
+                          if who != "tessera"}}
 
 
-def torch_train(steps, batch, inputs, hidden, layers):
-    model = Filter(inputs, hidden, layers)
-    optimizer = torch.optim.Adam(model.parameters())
-    loss = torch.nn.MSELoss()
-    x, target = torch.rand(steps, batch, inputs), torch.rand(steps, batch, 1)
-
-    def step():
-        optimizer.zero_grad()
-        loss(model(x)[0], target).backward()
-        optimizer.step()
-    return step
+def pin(cores):
+    os.sched_setaffinity(0, set(CORES[-cores:]))
 
 
-def torch_expression(n, function):
-    a, b, c = (torch.rand(n) * 4 - 2 for _ in range(3))
-
-    def call():
-        with torch.inference_mode():
-            function(a, b, c)
-    return call
+# -- tables ---------------------------------------------------------------------------------------
+def product_header():
+    print(f"\n{'GFLOP/s':26} {'Tessera':>8} {'+-':>4} {'of peak':>8} " + " ".join(
+        f"{COLUMNS[who]:>8}" for who in PRODUCT_PEERS) + "   first")
 
 
-def torch_both_ways(model, *shape):
-    x = torch.randn(shape).requires_grad_(True)
-    dy = torch.randn_like(model(x))
-
-    def call():
-        model.zero_grad()
-        x.grad = None
-        model(x).backward(dy)
-    return call
+def product_line(name, row):
+    rate = {who: row["operations"] / seconds / 1e9 for who, seconds in row["median"].items()}
+    first = max(rate, key=rate.get)
+    print(f"{name:26} {rate['tessera']:8.1f} {row['spread']:4.0%} {1 / row['x_bound']:8.0%} " +
+          " ".join(f"{rate[who]:8.1f}" if who in rate else f"{'-':>8}" for who in PRODUCT_PEERS) +
+          f"   {COLUMNS.get(first, 'Tessera')}", flush=True)
 
 
-def fastest(*candidates):
-    """The candidate that takes the least time: torch in the better of its memory formats."""
-    return min(candidates, key=measure)
+def time_header(peers):
+    print(f"\n{'':26} {'Tessera':>12} {'+-':>4} {'bound':>12} {'of':>5} {'x bound':>8} " +
+          " ".join(f"{COLUMNS[who]:>9}" for who in peers) + "   (peers: times Tessera's time)")
 
 
-class Heads(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.heads = torch.nn.MultiheadAttention(256, 8)
-
-    def forward(self, x):
-        return self.heads(x, x, x, need_weights=False)[0]
-
-
-def torch_convolution(memory_format):
-    model = torch.nn.Sequential(torch.nn.Conv2d(64, 64, 3, padding=1), torch.nn.GroupNorm(8, 64),
-                                torch.nn.SiLU()).to(memory_format=memory_format)
-    x = torch.randn(8, 64, 32, 32).contiguous(memory_format=memory_format).requires_grad_(True)
-    dy = torch.randn(8, 64, 32, 32).contiguous(memory_format=memory_format)
-
-    def call():
-        model.zero_grad()
-        x.grad = None
-        model(x).backward(dy)
-    return call
+def time_line(name, row, peers):
+    bound = (f"{row['bound'] * 1e6:10.2f}us {row['of']:>5} {row['x_bound']:8.2f}" if row["of"]
+             else f"{'-':>12} {'-':>5} {'-':>8}")
+    print(f"{name:26} {row['median']['tessera'] * 1e6:10.2f}us {row['spread']:4.0%} {bound} " +
+          " ".join(f"{row['ratio'][who]:9.2f}" if who in row["ratio"] else f"{'-':>9}"
+                   for who in peers), flush=True)
 
 
-def torch_unet_step(memory_format):
-    model = UNet(1, 1, (32, 64), 1, 1, 16, 8, 11).to(memory_format=memory_format)
-    optimizer = torch.optim.Adam(model.parameters())
-    x, y = (torch.randn(64, 1, 8, 8).contiguous(memory_format=memory_format) for _ in range(2))
-    c = torch.stack([torch.randint(200, (64,)), torch.randint(11, (64,))], 1).float()
-
-    def step():
-        optimizer.zero_grad()
-        torch.nn.functional.mse_loss(model(x, c), y).backward()
-        optimizer.step()
-    return step
-
-
-def torch_gpt_step():
-    model = GPT(128, 128, 4, 4, 4)
-    optimizer = torch.optim.AdamW(model.parameters())
-    x, y = torch.randint(128, (128, 16)), torch.randint(128, (128 * 16,))
-
-    def step():
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(x).reshape(-1, 128), y).backward()
-        optimizer.step()
-    return step
+def table(rows, programs, options):
+    """Measures and prints row by row; each kind of rows under a heading of its own."""
+    figures, kind = {}, None
+    for name, row in rows.items():
+        measured = Measured(name, row, programs, options)
+        peers = tuple(who for who in COLUMNS if who in measured.times)
+        now = "product" if name.startswith("product/") else peers
+        if now != kind:
+            product_header() if now == "product" else time_header(peers)
+        kind = now
+        for _ in range(options.rounds):
+            measured.take_turns()
+        figures[name] = measured.figures()
+        if now == "product":
+            product_line(name, figures[name])
+        else:
+            time_line(name, figures[name], peers)
+    return figures
 
 
-def unet_operations():
-    """Three times the multiply-adds of the forward pass of torch's network, counted by torch."""
-    from torch.utils.flop_counter import FlopCounterMode
-    model = UNet(1, 1, (32, 64), 1, 1, 16, 8, 11)
-    with FlopCounterMode(display=False) as counted, torch.no_grad():
-        model(torch.zeros(64, 1, 8, 8), torch.zeros(64, 2))
-    return 3 * counted.get_total_flops()
+def description(build, level):
+    """What the figures depend on."""
+    import onnxruntime
+    import torch
+    return {"processor": machine.processor(), "caches": machine.caches(),
+            "instruction set": f"{machine.LEVELS[level]} ({level})",
+            "compiler": machine.compiler(build),
+            "peers": f"torch {torch.__version__}, ONNX Runtime {onnxruntime.__version__}, "
+                     f"OpenBLAS as {os.environ['OPENBLAS_CORETYPE']}"}
 
 
-def train_operations(steps, batch, inputs, hidden, layers):
-    """Forward, derivative by the weights, derivative by the input but the first."""
-    total = 0
-    for layer in range(layers):
-        width = inputs if layer == 0 else hidden
-        total += 4 * hidden * ((2 if layer == 0 else 3) * width + 3 * hidden)
-    return 2 * steps * batch * (total + 3 * hidden)
-
-
-CASES = {}
-for h in (8, 16, 32, 64, 128):
-    CASES[f"stream/H{h}"] = dict(
-        torch=lambda h=h: torch_stream(h), onnx=lambda h=h: onnx_stream(h),
-        operations=2 * (4 * h * (1 + h) + h), bytes=4 * (4 * h * (1 + h) + 9 * h))
-for t, b, i, h, l in ((50, 32, 1, 64, 1), (100, 32, 1, 128, 1), (100, 32, 5, 128, 2)):
-    CASES[f"train/T{t}_B{b}_I{i}_H{h}" + (f"x{l}" if l > 1 else "")] = dict(
-        torch=lambda a=(t, b, i, h, l): torch_train(*a),
-        operations=train_operations(t, b, i, h, l), bytes=0)
-FORMATS = torch.contiguous_format, torch.channels_last
-CASES["attention/B8_T128_D256_H8"] = dict(
-    torch=lambda: torch_both_ways(Heads(), 128, 8, 256),
-    operations=3 * 2 * (4 * 8 * 128 * 256 * 256 + 2 * 8 * 128 * 128 * 256), bytes=0)
-CASES["conv2d/B8_C64_32x32"] = dict(
-    torch=lambda: fastest(*map(torch_convolution, FORMATS)),
-    operations=3 * 2 * 8 * 32 * 32 * 64 * 64 * 9, bytes=0)
-CASES["unet_step/B64_8x8_C32_C64"] = dict(
-    torch=lambda: fastest(*map(torch_unet_step, FORMATS)), operations=unet_operations(), bytes=0)
-CASES["gpt_step/B16_T128_D128_x4"] = dict(  # half of the scores are never needed
-    torch=torch_gpt_step, operations=3 * 2 * 2048 * (4 * (12 * 128 * 128 + 128 * 128) + 128 * 128),
-    bytes=0)
-for label, n in (("16K", 16384), ("4M", 4194304)):
-    CASES[f"chain/{label}"] = dict(
-        torch=lambda n=n: torch_expression(n, lambda a, b, c: (a * b + c) * 0.5 -
-                                           torch.maximum(a, c)), operations=5 * n, bytes=16 * n)
-    CASES[f"sum/{label}"] = dict(
-        torch=lambda n=n: torch_expression(n, lambda a, b, c: a.sum()), operations=n, bytes=4 * n)
-CASES["tanh/16K"] = dict(torch=lambda: torch_expression(16384, lambda a, b, c: (a * b + c).tanh()),
-                         operations=0, bytes=16 * 16384)
-CASES["gelu/16K"] = dict(
-    torch=lambda: torch_expression(16384, lambda a, b, c: torch.nn.functional.gelu(a * b + c)),
-    operations=0, bytes=16 * 16384)
-CASES["square_sum/16K"] = dict(
-    torch=lambda: torch_expression(16384, lambda a, b, c: (a * a).sum()), operations=0,
-    bytes=4 * 16384)
-
-
-def main(program, *wanted):
-    rate = tessera(program, "peak")["items_per_second"]
-    print(f"one thread on core {CORE}; torch {torch.__version__}, ONNX Runtime "
-          f"{onnxruntime.__version__}; peak {rate / 1e9:.0f} GFLOP/s")
-    print(f"{'case':26} {'Tessera':>10} {'bound':>10} {'of':>5} {'x bound':>8} "
-          f"{'torch':>8} {'ONNX RT':>8}   (peers: times Tessera's time)")
-    for name, case in CASES.items():
-        if wanted and not any(name.startswith(w) for w in wanted):
-            continue
-        peers = {peer: case[peer]() for peer in ("torch", "onnx") if peer in case}
-        times = {who: [] for who in ("tessera", *peers)}
-        for _ in range(ROUNDS):
-            times["tessera"].append(tessera(program, name)["seconds"])
-            for peer, function in peers.items():
-                times[peer].append(measure(function))
-        median = {who: statistics.median(t) for who, t in times.items()}
-        block = max(2048, 1 << (max(1, case["bytes"]) - 1).bit_length())
-        read = tessera(program, f"read/{min(block, 1 << 26)}")["bytes_per_second"]
-        bounds = {"peak": case["operations"] / rate, "read": case["bytes"] / read}
-        which = max(bounds, key=bounds.get)
-        ratio = {peer: f"{median[peer] / median['tessera']:.2f}" for peer in peers}
-        print(f"{name:26} {median['tessera'] * 1e6:8.2f}us {bounds[which] * 1e6:8.2f}us {which:>5} "
-              f"{median['tessera'] / bounds[which]:8.2f} {ratio.get('torch', '-'):>8} "
-              f"{ratio.get('onnx', '-'):>8}", flush=True)
+def main():
+    options = settings()
+    build = built(options)
+    load = machine.load_now()
+    if load > BUSY and not options.busy:
+        sys.exit(f"others take {load:.2f} cores: wait, or measure beside them with --busy")
+    level = machine.level(build)
+    limit_peers(level)
+    import torch
+    torch.set_num_threads(1)
+    import rows
+    said = description(build, level)
+    for key, text in said.items():
+        print(f"{key + ':':17}{text}")
+    print(f"{'load:':17}{load:.2f} cores by others" + (", BUSY" if load > BUSY else ""))
+    programs = Programs(build)
+    there = {name: row for name, row in rows.wanted_rows(options.rows).items()
+             if name in programs.of}
+    if not there:
+        sys.exit("no such row")
+    others = machine.Others()
+    figures = table(there, programs, options)
+    said["load"] = [load, others.cores()]
+    print(f"\nothers took {said['load'][1]:.2f} cores meanwhile; median of {options.rounds} rounds")
+    if options.json:
+        options.json.write_text(json.dumps({"machine": said, "rows": figures}, indent=1))
+    if options.chart:
+        import chart
+        chart.draw(figures, f"{said['processor']}, {said['instruction set']}", options.chart)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -97,7 +97,7 @@ auto const tells_decode = results::of_row("gpt2/decode", [](std::filesystem::pat
   auto writer = safetensors_writer{};
   results::add_parameters(writer, p);
   results::add(writer, "x", x);
-  results::add(writer, "result", *scores);
+  results::add(writer, "results", *scores);
   writer.write(file);
 });
 

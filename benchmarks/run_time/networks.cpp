@@ -41,7 +41,7 @@ void tell_losses(safetensors_writer& writer, auto& work, auto const&... named) {
   (results::add(writer, named.first, *named.second), ...);
   auto losses = tensor<float, shape<3>>{};
   for (auto& loss : losses) loss = work.step();
-  results::add(writer, "result", losses);
+  results::add(writer, "results", losses);
 }
 
 /// Forward and backward, from random numbers, with the gradients of parameters and input.

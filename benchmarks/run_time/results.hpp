@@ -10,7 +10,8 @@
 #include <string>
 
 /// What rows compute, for peers that must compute the same before they are timed:
-/// `<program> --results <file> <row>` writes what the row starts from and what comes out of it.
+/// `<program> --results <file> <row>` writes what the row starts from, and as `result` what each of
+/// its steps gives, or as `results` what the first ones give, one after another.
 namespace results {
 
 using writer_of_row = std::function<void(std::filesystem::path const&)>;

@@ -30,7 +30,7 @@ template <class Recurrent, std::size_t Hidden> void add_stream(std::string const
     for (auto& value : y) value = s.step();
     auto writer = safetensors_writer{};
     results::add_parameters(writer, *s.p);
-    results::add(writer, "result", y);
+    results::add(writer, "results", y);
     writer.write(file);
   });
 }
@@ -130,7 +130,7 @@ void add_task(std::string const& name) {
     results::add(writer, "y", t.y[0]);
     auto losses = tensor<float, shape<3>>{};
     for (auto& loss : losses) loss = t.step();
-    results::add(writer, "result", losses);
+    results::add(writer, "results", losses);
     writer.write(file);
   });
 }

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""The same rows by torch and ONNX Runtime.
+
+A peer is made from what a Tessera row told (see results.hpp): inputs, and parameters by their
+names. It is a call that returns what one step gives, so that the first calls can be held against
+Tessera's.
+"""
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from onnx import TensorProto, helper
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests" / "reference"))
+from gpt_module import GPT
+from unet_module import UNet
+
+F = torch.nn.functional
+
+
+def parameters(given, renamed=lambda name: name):
+    prefix = "parameters."
+    return {renamed(name.removeprefix(prefix)): torch.from_numpy(values)
+            for name, values in given.items() if name.startswith(prefix)}
+
+
+def tensors(given, *names):
+    return [torch.from_numpy(given[name]) for name in names]
+
+
+def session(graph_nodes, inputs, outputs, weights):
+    """A session of ONNX Runtime of one thread; inputs and outputs are names with shapes."""
+    def values(described):
+        return [helper.make_tensor_value_info(name, kind, shape)
+                for name, (kind, shape) in described.items()]
+    graph = helper.make_graph(graph_nodes, "row", values(inputs), values(outputs),
+                              [onnx.numpy_helper.from_array(value, name)
+                               for name, value in weights.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(model.SerializeToString(), options,
+                                        providers=["CPUExecutionProvider"])
+
+
+def value(array):
+    return onnxruntime.OrtValue.ortvalue_from_numpy(array)
+
+
+# -- products -------------------------------------------------------------------------------------
+def stored(given, transposed):
+    """The operands as they lie, and as they are multiplied."""
+    a, b = given["a"], given["b"]
+    lying = (a.reshape(a.shape[::-1]) if transposed[0] == "T" else a,
+             b.reshape(b.shape[::-1]) if transposed[1] == "T" else b)
+    return lying, [m.T if t == "T" else m for m, t in zip(lying, transposed)]
+
+
+def numpy_product(transposed):
+    """In double, for the comparison alone."""
+    def make(given):
+        _, (a, b) = stored(given, transposed)
+        return lambda: a.astype(np.float64) @ b.astype(np.float64)
+    return make
+
+
+def torch_product(transposed):
+    def make(given):
+        (a, b), _ = stored(given, transposed)
+        a, b = (torch.from_numpy(m).T if t == "T" else torch.from_numpy(m)
+                for m, t in zip((a, b), transposed))
+        c = torch.empty(a.shape[0], b.shape[1], dtype=a.dtype)
+
+        def call():
+            with torch.inference_mode():
+                return torch.mm(a, b, out=c)
+        return call
+    return make
+
+
+def onnx_product(transposed):
+    def make(given):
+        (a, b), _ = stored(given, transposed)
+        kind = helper.np_dtype_to_tensor_dtype(a.dtype)
+        shape = list(given["result"].shape)
+        run = session([helper.make_node("Gemm", ["a", "b"], ["c"], transA=int(transposed[0] == "T"),
+                                        transB=int(transposed[1] == "T"))],
+                      {"a": (kind, a.shape), "b": (kind, b.shape)}, {"c": (kind, shape)}, {})
+        c = value(np.zeros(shape, a.dtype))
+        binding = run.io_binding()
+        binding.bind_ortvalue_input("a", value(a))
+        binding.bind_ortvalue_input("b", value(b))
+        binding.bind_ortvalue_output("c", c)
+
+        def call():
+            run.run_with_iobinding(binding)
+            return c
+        return call
+    return make
+
+
+# -- recurrent networks ---------------------------------------------------------------------------
+class Filter(torch.nn.Module):
+    """A recurrent layer and a linear one."""
+
+    def __init__(self, kind, inputs, hidden, layers=1):
+        super().__init__()
+        self.recurrent = kind(inputs, hidden, layers)
+        self.linear = torch.nn.Linear(hidden, 1)
+
+    def forward(self, x, state=None):
+        y, state = self.recurrent(x, state)
+        return self.linear(y), state
+
+
+def torch_stream(kind, hidden):
+    def make(given):
+        model = Filter(kind, 1, hidden).eval()
+        model.load_state_dict(parameters(given))
+        x, state = torch.full((1, 1, 1), 0.3), None
+
+        def step():
+            nonlocal x, state
+            with torch.inference_mode():
+                x, state = model(x, state)
+            return x
+        return step
+    return make
+
+
+def onnx_stream(hidden):
+    """An LSTM; the gates of ONNX are input, output, forget, candidate."""
+    def make(given):
+        p = {name: v.numpy() for name, v in parameters(given).items()}
+
+        def gates(name):
+            i, f, g, o = np.split(p[f"recurrent.{name}_l0"], 4)
+            return np.concatenate([i, o, f, g])
+        state = (TensorProto.FLOAT, [1, 1, hidden])
+        one = (TensorProto.FLOAT, [1, 1, 1])
+        run = session(
+            [helper.make_node("LSTM", ["x", "W", "R", "B", "", "h", "c"], ["y", "hn", "cn"],
+                              hidden_size=hidden),
+             helper.make_node("Reshape", ["y", "rows"], ["flat"]),
+             helper.make_node("Gemm", ["flat", "V", "b"], ["z"], transB=1),
+             helper.make_node("Reshape", ["z", "ones"], ["out"])],
+            {"x": one, "h": state, "c": state}, {"out": one, "hn": state, "cn": state},
+            {"W": gates("weight_ih")[None], "R": gates("weight_hh")[None],
+             "B": np.concatenate([gates("bias_ih"), gates("bias_hh")])[None],
+             "V": p["linear.weight"], "b": p["linear.bias"],
+             "rows": np.array([1, hidden], np.int64), "ones": np.array([1, 1, 1], np.int64)})
+        x = [value(np.full((1, 1, 1), v, np.float32)) for v in (0.3, 0)]
+        h, c = ([value(np.zeros((1, 1, hidden), np.float32)) for _ in range(2)] for _ in "hc")
+        bindings = []
+        for before, after in ((0, 1), (1, 0)):  # to and fro between two memories
+            binding = run.io_binding()
+            for name, memory in (("x", x), ("h", h), ("c", c)):
+                binding.bind_ortvalue_input(name, memory[before])
+            for name, memory in (("out", x), ("hn", h), ("cn", c)):
+                binding.bind_ortvalue_output(name, memory[after])
+            bindings.append(binding)
+        now = 0
+
+        def step():
+            nonlocal now
+            run.run_with_iobinding(bindings[now])
+            now = 1 - now
+            return x[now]
+        return step
+    return make
+
+
+def steps_of(model, optimizer, loss):
+    def step():
+        optimizer.zero_grad()
+        now = loss(model)
+        now.backward()
+        optimizer.step()
+        return now
+    return step
+
+
+def torch_train(kind, inputs, hidden, layers=1):
+    def make(given):
+        model = Filter(kind, inputs, hidden, layers)
+        model.load_state_dict(parameters(given))
+        x, y = tensors(given, "x", "y")
+        return steps_of(model, torch.optim.Adam(model.parameters()),
+                        lambda m: F.mse_loss(m(x)[0], y))
+    return make
+
+
+# -- larger networks ------------------------------------------------------------------------------
+class Heads(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.heads = torch.nn.MultiheadAttention(256, 8)
+
+    def forward(self, x):
+        return self.heads(x, x, x, need_weights=False)[0]
+
+
+def both_ways(model, x, dy):
+    x.requires_grad_(True)
+
+    def call():
+        model.zero_grad()
+        x.grad = None
+        model(x).backward(dy)
+        return x.grad
+    return call
+
+
+def torch_attention(given):
+    p, model = parameters(given), Heads()
+    model.heads.load_state_dict(
+        {f"in_proj_{kind}": torch.cat([p[f"{who}_proj.{kind}"] for who in "qkv"])
+         for kind in ("weight", "bias")} |
+        {f"out_proj.{kind}": p[f"o_proj.{kind}"] for kind in ("weight", "bias")})
+    return both_ways(model, *tensors(given, "x", "dy"))
+
+
+def images(array, memory_format):
+    """(batch, height, width, channels) as torch takes them."""
+    return torch.from_numpy(array).permute(0, 3, 1, 2).contiguous(memory_format=memory_format)
+
+
+def torch_convolution(memory_format):
+    def make(given):
+        model = torch.nn.Sequential(torch.nn.Conv2d(64, 64, 3, padding=1),
+                                    torch.nn.GroupNorm(8, 64), torch.nn.SiLU())
+        model.load_state_dict(parameters(given))
+        call = both_ways(model.to(memory_format=memory_format), images(given["x"], memory_format),
+                         images(given["dy"], memory_format))
+        return lambda: call().permute(0, 2, 3, 1)
+    return make
+
+
+def torch_unet_step(memory_format):
+    def make(given):
+        model = UNet(1, 1, (32, 64), 1, 1, 16, 8, 11)
+        model.load_state_dict(parameters(given))
+        model = model.to(memory_format=memory_format)
+        x, y = (images(given[name], memory_format) for name in "xy")
+        c, = tensors(given, "c")
+        return steps_of(model, torch.optim.Adam(model.parameters()),
+                        lambda m: F.mse_loss(m(x, c), y))
+    return make
+
+
+def torch_gpt_step(given):
+    model = GPT(128, 128, 4, 4, 4)
+    model.load_state_dict(parameters(given))
+    x, y = (values.long() for values in tensors(given, "x", "y"))
+    return steps_of(model, torch.optim.AdamW(model.parameters()),
+                    lambda m: F.cross_entropy(m(x).reshape(-1, 128), y.reshape(-1)))
+
+
+def gpt2(given):
+    model = GPT(50257, 768, 12, 12, 12)
+    model.load_state_dict(parameters(given), assign=True)
+    return model.eval(), tensors(given, "x")[0].long()
+
+
+def torch_prefill(given):
+    model, x = gpt2(given)
+
+    def call():
+        with torch.inference_mode():
+            return model(x)[-1]
+    return call
+
+
+def unet_operations():
+    """Three times the multiply-adds of the forward pass of torch's network, counted by torch."""
+    from torch.utils.flop_counter import FlopCounterMode
+    model = UNet(1, 1, (32, 64), 1, 1, 16, 8, 11)
+    with FlopCounterMode(display=False) as counted, torch.no_grad():
+        model(torch.zeros(64, 1, 8, 8), torch.zeros(64, 2))
+    return 3 * counted.get_total_flops()
