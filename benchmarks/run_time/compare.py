@@ -256,7 +256,7 @@ def main():
         options.json.write_text(json.dumps({"machine": said, "rows": figures}, indent=1))
     if options.chart:
         import chart
-        chart.draw(figures, f"{said['processor']}, {said['instruction set']}", options.chart)
+        chart.draw(figures, COLUMNS, f"{said['processor']}, {said['instruction set']}", options.chart)
 
 
 if __name__ == "__main__":
