@@ -35,7 +35,8 @@ template <class T> void peak(State& state) {
 #pragma GCC unroll 12
     for (auto k = std::size_t{0}; k < sums; ++k) benchmark::DoNotOptimize(sum[k]);
   }
-  state.SetItemsProcessed(state.iterations() * 100 * sums * V::width * 2);
+  state.SetItemsProcessed(state.iterations() *
+                          static_cast<std::int64_t>(100 * sums * V::width * 2));
 }
 BENCHMARK(peak<float>)->Name("peak/f32");
 BENCHMARK(peak<double>)->Name("peak/f64");
