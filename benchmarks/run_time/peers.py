@@ -274,6 +274,44 @@ def torch_prefill(given):
     return call
 
 
+def torch_decode(given):
+    """Steps behind the prompt, over keys and values that are kept; from the prompt's end again
+    where the memory ends."""
+    model, prompt = gpt2(given)
+    begin, length = len(prompt), 2 * len(prompt)
+    kept = [torch.empty(2, 12, length, 64) for _ in model.blocks]
+    half = torch.arange(32, dtype=torch.float64)
+    angle = torch.arange(length)[:, None] * (10000.0 ** (-2 * half / 64)).float()
+    cos, sin = angle.cos(), angle.sin()
+    now = 0
+
+    def turned(x):  # (heads, width)
+        a, b = x[:, :32], x[:, 32:]
+        return torch.cat([a * cos[now] - b * sin[now], b * cos[now] + a * sin[now]], -1)
+
+    def step(token=1):
+        nonlocal now
+        if now == length:
+            now = begin
+        with torch.inference_mode():
+            x = model.embedding.weight[token]
+            for block, (keys, values) in zip(model.blocks, kept):
+                y, of = block.norm_1(x), block.attention
+                q = turned(of.q_proj(y).view(12, 64))
+                keys[:, now] = turned(of.k_proj(y).view(12, 64))
+                values[:, now] = of.v_proj(y).view(12, 64)
+                y = F.scaled_dot_product_attention(q[:, None], keys[:, :now + 1],
+                                                   values[:, :now + 1])
+                x = x + of.o_proj(y.reshape(768))
+                x = x + block.linear_2(F.gelu(block.linear_1(block.norm_2(x))))
+            now += 1
+            return model.head(model.norm(x))
+
+    for token in prompt[:, 0]:
+        step(token)
+    return step
+
+
 def unet_operations():
     """Three times the multiply-adds of the forward pass of torch's network, counted by torch."""
     from torch.utils.flop_counter import FlopCounterMode

@@ -87,7 +87,8 @@ def networks():
         operations=3 * 2 * 2048 * (4 * (12 * 128 * 128 + 128 * 128) + 128 * 128),
         peers={"torch": [peers.torch_gpt_step]})
     block, head = 12 * 768 * 768, 768 * 50257
-    yield "gpt2/decode", Row(operations=2 * (12 * block + head), bytes=4 * (12 * block + head))
+    yield "gpt2/decode", Row(operations=2 * (12 * block + head), bytes=4 * (12 * block + head),
+                             peers={"torch": [peers.torch_decode]})
     yield "gpt2/prefill128", Row(
         operations=2 * 128 * (12 * (block + 128 * 768) + head),
         peers={"torch": [peers.torch_prefill]})
