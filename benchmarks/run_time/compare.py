@@ -3,9 +3,9 @@
 
 Configures and builds the preset `bench` where needed and measures the rows whose names begin as one
 of the given ones (regular expressions). Before a row is measured, every side must have computed the
-same from the same numbers. Then all sides take turns, ROUNDS times; medians are compared, and the
-spread is half of what lies between the fastest and the slowest round. The bound of the machine is
-measured by the same programs in the same rounds:
+same from the same numbers; a row with a star does not tell its results. Then all sides take turns,
+round by round; medians are compared, and the spread is half of what lies between the fastest round
+and the slowest. The bound of the machine is measured by the same programs in the same rounds:
   peak   floating-point operations by the rate of multiply-adds without memory
   read   bytes by the rate of reads from a block of that size
   row    a row of the program that moves as much memory without work
@@ -121,7 +121,7 @@ class Measured:
         told = programs.results(name) if row.peers else None
         if told and row.reference:
             difference(name, "numpy", row.reference(told), told)
-        self.off = {}
+        self.off, self.checked = {}, bool(told) or not row.peers
         self.calls = {who: self.fastest(who, makers, told) for who, makers in row.peers.items()}
         self.times = {who: [] for who in (*self.within, *self.calls)}
         self.limits = []
@@ -160,6 +160,7 @@ class Measured:
         of = max(bounds, key=bounds.get) if bounds else None
         return {"seconds": self.times, "median": median, "operations": self.row.operations,
                 "spread": (max(own) - min(own)) / 2 / median["tessera"], "difference": self.off,
+                "checked": self.checked,
                 "bound": bounds.get(of), "of": of,
                 "x_bound": median["tessera"] / bounds[of] if of else None,
                 "ratio": {who: median[who] / median["tessera"] for who in median
@@ -185,14 +186,15 @@ def product_line(name, row):
 
 
 def time_header(peers):
-    print(f"\n{'':26} {'Tessera':>12} {'+-':>4} {'bound':>12} {'of':>5} {'x bound':>8} " +
+    print(f"\n{'':32} {'Tessera':>12} {'+-':>4} {'bound':>12} {'of':>5} {'x bound':>8} " +
           " ".join(f"{COLUMNS[who]:>9}" for who in peers) + "   (peers: times Tessera's time)")
 
 
 def time_line(name, row, peers):
     bound = (f"{row['bound'] * 1e6:10.2f}us {row['of']:>5} {row['x_bound']:8.2f}" if row["of"]
              else f"{'-':>12} {'-':>5} {'-':>8}")
-    print(f"{name:26} {row['median']['tessera'] * 1e6:10.2f}us {row['spread']:4.0%} {bound} " +
+    name += "" if row["checked"] else " *"
+    print(f"{name:32} {row['median']['tessera'] * 1e6:10.2f}us {row['spread']:4.0%} {bound} " +
           " ".join(f"{row['ratio'][who]:9.2f}" if who in row["ratio"] else f"{'-':>9}"
                    for who in peers), flush=True)
 
@@ -256,7 +258,8 @@ def main():
         options.json.write_text(json.dumps({"machine": said, "rows": figures}, indent=1))
     if options.chart:
         import chart
-        chart.draw(figures, COLUMNS, f"{said['processor']}, {said['instruction set']}", options.chart)
+        title = f"{said['processor']}, {said['instruction set']}"
+        chart.draw(figures, COLUMNS, title, options.chart)
 
 
 if __name__ == "__main__":

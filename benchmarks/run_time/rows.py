@@ -15,8 +15,8 @@ FORMATS = torch.contiguous_format, torch.channels_last
 
 @dataclasses.dataclass
 class Row:
-    """The bound is the longest of operations at the peak rate and bytes at the rate of reads, or the
-    time of a row of the same program. Peers are lists: the fastest of each is measured."""
+    """The bound is the longest of operations at the peak rate and bytes at the rate of reads, or
+    the time of a row of the same program. Peers are lists: the fastest of each is measured."""
     operations: float = 0
     bytes: float = 0
     scalar: str = "f32"
