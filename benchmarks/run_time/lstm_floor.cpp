@@ -172,9 +172,9 @@ template <std::size_t Hidden> class lstm_floor {
 };
 
 template <std::size_t Hidden> void floor(benchmark::State& state) {
-  auto tesseras = stream<lstm<1, Hidden>, Hidden>{};
+  auto tesseras = run_time::stream<tessera::lstm<1, Hidden>, Hidden>{};
   auto parameters = std::map<std::string, std::vector<float>>{};
-  for_each_parameter(
+  tessera::for_each_parameter(
       [&](auto const& path, auto const& w) {
         parameters[path.c_str()].assign(w.data(), w.data() + w.size());
       },

@@ -25,11 +25,11 @@ namespace {
 // -- streams --------------------------------------------------------------------------------------
 template <class Recurrent, std::size_t Hidden> void add_stream(std::string const& name) {
   benchmark::RegisterBenchmark(name.c_str(), [](State& state) {
-    auto s = stream<Recurrent, Hidden>{};
+    auto s = run_time::stream<Recurrent, Hidden>{};
     for (auto _ : state) benchmark::DoNotOptimize(s.step());
   });
   results::of_row(name, [](std::filesystem::path const& file) {
-    auto s = stream<Recurrent, Hidden>{};
+    auto s = run_time::stream<Recurrent, Hidden>{};
     auto y = tensor<float, shape<20>>{};
     for (auto& value : y) value = s.step();
     auto writer = safetensors_writer{};
@@ -44,7 +44,7 @@ template <class Model, class X, class Storage> void step(State& state) {
   using stored = parameters_of<Model, Storage>;
   auto const p = std::make_unique<parameters_of<Model, owned<float>>>();
   auto const q = std::make_unique<stored>();
-  fill_parameters(*p);
+  run_time::fill_parameters(*p);
   pack_parameters(*p, *q);
   auto const run = std::make_unique<streaming<Model, X>>();
   run->state = {};
