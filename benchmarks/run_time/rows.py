@@ -6,6 +6,7 @@ import re
 
 import torch
 
+import network_peers
 import peers
 
 SIZES = 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024
@@ -76,22 +77,22 @@ def networks():
     needed."""
     yield "attention/B8_T128_D256_H8", Row(
         operations=3 * 2 * (4 * 8 * 128 * 256 * 256 + 2 * 8 * 128 * 128 * 256),
-        peers={"torch": [peers.torch_attention]})
+        peers={"torch": [network_peers.torch_attention]})
     yield "conv2d/B8_C64_32x32", Row(
         operations=3 * 2 * 8 * 32 * 32 * 64 * 64 * 9,
-        peers={"torch": [peers.torch_convolution(f) for f in FORMATS]})
+        peers={"torch": [network_peers.torch_convolution(f) for f in FORMATS]})
     yield "unet_step/B64_8x8_C32_C64", Row(
-        operations=peers.unet_operations(),
-        peers={"torch": [peers.torch_unet_step(f) for f in FORMATS]})
+        operations=network_peers.unet_operations(),
+        peers={"torch": [network_peers.torch_unet_step(f) for f in FORMATS]})
     yield "gpt_step/B16_T128_D128_x4", Row(
         operations=3 * 2 * 2048 * (4 * (12 * 128 * 128 + 128 * 128) + 128 * 128),
-        peers={"torch": [peers.torch_gpt_step]})
+        peers={"torch": [network_peers.torch_gpt_step]})
     block, head = 12 * 768 * 768, 768 * 50257
     yield "gpt2/decode", Row(operations=2 * (12 * block + head), bytes=4 * (12 * block + head),
-                             peers={"torch": [peers.torch_decode]})
+                             peers={"torch": [network_peers.torch_decode]})
     yield "gpt2/prefill128", Row(
         operations=2 * 128 * (12 * (block + 128 * 768) + head),
-        peers={"torch": [peers.torch_prefill]})
+        peers={"torch": [network_peers.torch_prefill]})
 
 
 def elementwise():
