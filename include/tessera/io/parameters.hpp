@@ -162,8 +162,15 @@ template <class W> [[nodiscard]] auto rows_of_weights(W const& w) -> std::vector
   auto result = std::vector<std::byte>(W::out * W::in * sizeof(Stored));
   auto* to = result.data();
   for (auto o = std::size_t{0}; o < W::out; ++o)
-    for (auto k = std::size_t{0}; k < W::in; ++k, to += sizeof(Stored))
-      std::memcpy(to, from.data + o * from.row + k * from.column, sizeof(Stored));
+    for (auto k = std::size_t{0}; k < W::in; ++k, to += sizeof(Stored)) {
+      auto const number = [&] {
+        if constexpr (requires { from.row; })
+          return from.data[o * from.row + k * from.column];
+        else
+          return from.at(o, k);
+      }();
+      std::memcpy(to, &number, sizeof(Stored));
+    }
   return result;
 }
 /// Memory for the largest of the weights that are read by a way round.

@@ -7,6 +7,7 @@
 #include <tessera/layers/dropout.hpp>
 #include <tessera/ops/affine_map.hpp>
 #include <tessera/ops/recurrent.hpp>
+#include <tessera/tensor/gate_panels.hpp>
 #include <tessera/tensor/slicing.hpp>
 #include <tessera/tensor/whole.hpp>
 
@@ -40,8 +41,9 @@ struct recurrent_layer {
   static constexpr std::size_t rows = Cell::gates * Hidden;  ///< of the weights
 
   template <class Storage> struct parameters {
-    matrix_in<Storage, shape<static_cast<extent>(rows), In>> weight_ih;
-    matrix_in<Storage, shape<static_cast<extent>(rows), static_cast<extent>(out)>> weight_hh;
+    gates_in<Storage, shape<static_cast<extent>(rows), In>, Cell::gates> weight_ih;
+    gates_in<Storage, shape<static_cast<extent>(rows), static_cast<extent>(out)>, Cell::gates>
+        weight_hh;
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<static_cast<extent>(rows)>, 0>
         bias_ih;
     [[no_unique_address]] tensor_if<Options.bias, Storage, shape<static_cast<extent>(rows)>, 1>
@@ -105,8 +107,20 @@ struct recurrent_layer {
   {
     auto& state = start_of<backend_of<decltype(x)>>(m);
     auto const h = state.h.sized_like(x);
-    forward_once(p, x, as_const(h), carried(state, x), y, m);
-    assign(h, as_const(y));
+    auto const c = carried(state, x);
+    auto const before = [&] {
+      if constexpr (Cell::carries)
+        return as_const(c);
+      else
+        return as_const(h);
+    }();
+    if constexpr (not projected &&
+                  requires { recurrent_step<Cell>.advance(p, x, h, before, c, y); }) {
+      recurrent_step<Cell>.advance(p, x, h, before, c, y);
+    } else {
+      forward_once(p, x, as_const(h), c, y, m);
+      assign(h, as_const(y));
+    }
   }
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using backend = backend_of<decltype(x)>;
@@ -164,7 +178,7 @@ struct recurrent_layer {
       } else {
         back(dy[t], arrives);
       }
-      if (s > 0) affine_map_input(p.weight_hh, as_const(values[t]), dh);
+      if (s > 0) slope_of_input(p.weight_hh, as_const(values[t]), dh);
     }
     auto const slope = as_const(values);
     auto* const dweight_hh = gradient.weight_hh.data();
@@ -173,7 +187,7 @@ struct recurrent_layer {
     affine_map_parameters(samples(y, Place.reversed ? 1 : 0, time - 1),
                           samples(slope, Place.reversed ? 0 : 1, time - 1), dweight_hh, dbias_hh);
     if constexpr (not Cell::carries) assign(last_gate(values), as_const(beside));
-    affine_map_input(p.weight_ih, slope, dx.view);
+    slope_of_input(p.weight_ih, slope, dx.view);
     affine_map_parameters(x, slope, gradient.weight_ih.data(), data_or_null<T>(gradient.bias_ih));
   }
   /// Every parameter from U(-1/sqrt(Hidden), 1/sqrt(Hidden)), in the order of the members.
@@ -189,6 +203,26 @@ struct recurrent_layer {
   /// The sample of step s.
   [[nodiscard]] static constexpr auto at(std::size_t s, std::size_t time) -> std::size_t {
     return Place.reversed ? time - 1 - s : s;
+  }
+  /// dx = dy·W; of panels a part after another, which is the order of the outputs.
+  static constexpr void slope_of_input(auto const& weight, auto dy, auto dx) {
+    if constexpr (by_gate_panels<decltype(weight)>) {
+      using T = scalar_of<decltype(dx)>;
+      if (dx.data() != nullptr)
+        weight.for_each_part([&](std::size_t o, std::size_t count, weight_matrix<T> const& part) {
+          detail::multiply<backend_of<decltype(dx)>>(
+              detail::matrix_product<T>{.rows = detail::rows_of(dy),
+                                        .columns = last_of<shape_of<decltype(dx)>>,
+                                        .depth = count,
+                                        .a = {dy.data() + o, rows, 1},
+                                        .b = part,
+                                        .c = dx.data(),
+                                        .c_row = last_of<shape_of<decltype(dx)>>,
+                                        .adds = o > 0});
+        });
+    } else {
+      affine_map_input(weight, dy, dx);
+    }
   }
   /// The state that is lent, or zeros where none is.
   template <class Backend> [[nodiscard]] static constexpr auto start_of(auto m) -> auto& {

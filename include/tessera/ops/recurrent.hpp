@@ -26,6 +26,14 @@ template <class Cell> struct recurrent_step_fn {
     kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::run(p, x, h, before, gates, beside, y,
                                                                 memory);
   }
+  /// A step of which nothing is kept, and h becomes y; `before` may be h.
+  constexpr void advance(auto const& p, auto x, auto h, auto before, auto beside, auto y) const
+    requires requires {
+      kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::advance(p, x, h, before, beside, y);
+    }
+  {
+    kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::advance(p, x, h, before, beside, y);
+  }
 };
 
 template <class Cell> struct recurrent_step_backward_fn {

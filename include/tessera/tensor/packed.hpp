@@ -4,6 +4,7 @@
 #include <tessera/core/contract.hpp>
 #include <tessera/core/lane.hpp>
 #include <tessera/core/nothing.hpp>
+#include <tessera/tensor/gate_panels.hpp>
 #include <tessera/tensor/parameters.hpp>
 #include <tessera/tensor/weights.hpp>
 
@@ -38,10 +39,10 @@ template <class T>
 }
 /// Output o of weights to values[k·distance], and its scale: to the nearest number, ties to even.
 template <class T, class From, class Stored>
-constexpr void store_output(weight_matrix<T, From> const& from, std::size_t o, std::size_t in,
-                            Stored* values, std::size_t distance, [[maybe_unused]] auto& scales) {
+constexpr void store_output(From const& from, std::size_t o, std::size_t in, Stored* values,
+                            std::size_t distance, [[maybe_unused]] auto& scales) {
   auto const value = [&](std::size_t k) { return from.at(o, k); };
-  if constexpr (is_scaled<Stored> && std::same_as<From, Stored>) {  // as it is
+  if constexpr (is_scaled<Stored> && std::same_as<From, weight_matrix<T, Stored>>) {  // as it is
     scales.scale[o] = from.scales.at(o, 0);
     for (auto k = std::size_t{0}; k < in; ++k)
       values[k * distance] = from.data[o * from.row + k * from.column];
@@ -95,9 +96,9 @@ struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
   [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
     return {values, 1, stride, scales.numbers()};
   }
-  template <class From> constexpr void pack(weight_matrix<T, From> const& weights) {
+  constexpr void pack(auto const& weights) {
     for (auto o = std::size_t{0}; o < out; ++o)
-      detail::store_output(weights, o, in, values + o, stride, scales);
+      detail::store_output<T>(weights, o, in, values + o, stride, scales);
     for (auto o = out; o < stride; ++o) {  // what a vector reads beyond the last output
       if constexpr (is_scaled<Stored>) scales.scale[o] = T{0};
       for (auto k = std::size_t{0}; k < in; ++k) values[k * stride + o] = Stored{};
@@ -118,9 +119,9 @@ struct compact_matrix : detail::stored_weights<T, S, Backend, Stored> {
   [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
     return {values, in, 1, scales.numbers()};
   }
-  template <class From> constexpr void pack(weight_matrix<T, From> const& weights) {
+  constexpr void pack(auto const& weights) {
     for (auto o = std::size_t{0}; o < out; ++o)
-      detail::store_output(weights, o, in, values + o * in, 1, scales);
+      detail::store_output<T>(weights, o, in, values + o * in, 1, scales);
   }
 };
 
@@ -147,6 +148,11 @@ struct mapped_matrix : detail::stored_weights<T, S, Backend, Stored> {
 template <class T, class Stored = T, class Backend = default_backend> struct packed {
   template <class S> using tensor_type = tensor<T, S, Backend>;
   template <class S> using matrix_type = packed_matrix<T, S, Backend, Stored>;
+  template <class S, std::size_t Gates>
+  using gates_type =
+      std::conditional_t<std::same_as<Stored, T> && std::same_as<Backend, simd>,
+                         std::type_identity<gate_panels<T, S, Backend, Gates>>,
+                         std::type_identity<packed_matrix<T, S, Backend, Stored>>>::type;
   template <class S>
   using table_type =
       std::conditional_t<std::same_as<Stored, T>, std::type_identity<tensor<T, S, Backend>>,

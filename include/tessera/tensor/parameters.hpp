@@ -61,6 +61,21 @@ struct table_in<Storage, S> {
 /// A matrix of which rows are looked up: as matrix_in, and always by rows.
 template <class Storage, class S> using table_in = typename detail::table_in<Storage, S>::type;
 
+namespace detail {
+template <class Storage, class S, std::size_t Gates> struct gates_in {
+  using type = typename Storage::template matrix_type<S>;
+};
+template <class Storage, class S, std::size_t Gates>
+  requires requires { typename Storage::template gates_type<S, Gates>; }
+struct gates_in<Storage, S, Gates> {
+  using type = typename Storage::template gates_type<S, Gates>;
+};
+}  // namespace detail
+/// The matrix of a recurrent cell, of whose outputs the units of a gate follow one another: as
+/// matrix_in, or as a storage has it for steps.
+template <class Storage, class S, std::size_t Gates>
+using gates_in = typename detail::gates_in<Storage, S, Gates>::type;
+
 /// A parameter that the options of a layer leave out; the tag keeps two of them apart.
 template <int Tag> struct absent {};
 template <bool Wanted, class Storage, class S, int Tag>

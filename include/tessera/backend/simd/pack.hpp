@@ -298,6 +298,42 @@ template <number T> TESSERA_INLINE inline void store_first(T* p, pack<T> v, std:
 #endif
 }
 
+/// The same for a number of lanes that the compiler knows. Half a vector has no mask: what loads
+/// from it next need not wait for one.
+template <std::size_t N, number T>
+[[nodiscard]] TESSERA_INLINE inline auto load_first(T const* p) -> pack<T> {
+  static_assert(0 < N && N <= pack<T>::width);
+  if constexpr (N == pack<T>::width) return load(p);
+#if defined(__AVX512F__)
+  if constexpr (N == 8 && sizeof(T) == 4)
+    return detail::batch<T>(_mm512_zextps256_ps512(_mm256_loadu_ps(p)));
+  if constexpr (N == 4 && sizeof(T) == 8)
+    return detail::batch<T>(_mm512_zextpd256_pd512(_mm256_loadu_pd(p)));
+#elif defined(__AVX2__)
+  if constexpr (N == 4 && sizeof(T) == 4)
+    return detail::batch<T>(_mm256_zextps128_ps256(_mm_loadu_ps(p)));
+  if constexpr (N == 2 && sizeof(T) == 8)
+    return detail::batch<T>(_mm256_zextpd128_pd256(_mm_loadu_pd(p)));
+#endif
+  return load_first(p, N);
+}
+template <std::size_t N, number T> TESSERA_INLINE inline void store_first(T* p, pack<T> v) {
+  static_assert(0 < N && N <= pack<T>::width);
+  if constexpr (N == pack<T>::width) return store(p, v);
+#if defined(__AVX512F__)
+  if constexpr (N == 8 && sizeof(T) == 4)
+    return _mm256_storeu_ps(p, _mm512_castps512_ps256(v.value.data));
+  if constexpr (N == 4 && sizeof(T) == 8)
+    return _mm256_storeu_pd(p, _mm512_castpd512_pd256(v.value.data));
+#elif defined(__AVX2__)
+  if constexpr (N == 4 && sizeof(T) == 4)
+    return _mm_storeu_ps(p, _mm256_castps256_ps128(v.value.data));
+  if constexpr (N == 2 && sizeof(T) == 8)
+    return _mm_storeu_pd(p, _mm256_castpd256_pd128(v.value.data));
+#endif
+  store_first(p, v, N);
+}
+
 /// Numbers that are stored narrower than T, a vector of them; those beyond n are zeros.
 template <number T, class U>
 [[nodiscard]] TESSERA_INLINE inline auto widen_first(U const* p, std::size_t n) -> pack<T> {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/core/lane.hpp>
+#include <tessera/tensor/gate_panels.hpp>
 #include <tessera/tensor/node.hpp>
 #include <tessera/tensor/weights.hpp>
 
@@ -20,6 +21,7 @@ inline constexpr std::size_t weight_distance = [] {
 /// The outputs share the loads of x, which is what a small machine has to save; those of a matrix
 /// by columns share a pointer, too.
 template <std::size_t In, std::size_t Rows, class T, class W>
+  requires(not by_gate_panels<W>)
 TESSERA_INLINE constexpr void add_products(T const* x, W const& w, auto const& row,
                                            T (&sum)[Rows]) {
   using Stored = stored_of<W>;
@@ -67,6 +69,15 @@ TESSERA_INLINE constexpr void add_products(T const* x, W const& w, auto const& r
            for (auto r = std::size_t{0}; r < Rows; ++r) at[r] += step;
          });
   }
+}
+
+/// The same of panels, which only constant expressions read a number at a time.
+template <std::size_t In, std::size_t Rows, class T, class W>
+  requires by_gate_panels<W>
+constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Rows]) {
+  for (auto k = std::size_t{0}; k < In; ++k)
+    for (auto r = std::size_t{0}; r < Rows; ++r)
+      sum[r] = lane::fma(x[k], w.numbers().at(row(r), k), sum[r]);
 }
 
 }  // namespace tessera::detail

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/ops/reference/recurrent.hpp>
-#include <tessera/ops/simd/recurrent_stream.hpp>
+#include <tessera/ops/simd/recurrent_panels.hpp>
 
 namespace tessera {
 
@@ -132,7 +132,8 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
   using packed = detail::packed_recurrent_weights<Cell, T, In, Hidden, Recurrent>;
 
   static constexpr void prepare(auto const& p, auto& packed) {
-    if constexpr (requires { packed.values; } && not by_columns<weight_of<decltype(p)>>) {
+    if constexpr (requires { packed.values; } && not by_columns<weight_of<decltype(p)>> &&
+                  not by_gate_panels<weight_of<decltype(p)>>) {
       using T = std::remove_reference_t<decltype(packed.values[0])>;
       packed.pack(weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh),
                   data_or_null<T const>(p.bias_ih), data_or_null<T const>(p.bias_hh));
@@ -155,7 +156,9 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
     auto const* const bias_ih = data_or_null<T const>(p.bias_ih);
     auto const* const bias_hh = data_or_null<T const>(p.bias_hh);
     using Stored = stored_of<weight_of<decltype(p)>>;
-    if constexpr (by_columns<weight_of<decltype(p)>>)
+    if constexpr (by_gate_panels<weight_of<decltype(p)>>)
+      detail::recurrent_step_panels<Cell, T, in, recurrent, hidden>(m, panels_of<T>(p), nullptr);
+    else if constexpr (by_columns<weight_of<decltype(p)>>)
       detail::recurrent_step_columns<Cell, T, Stored>(
           m, {weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh), bias_ih, bias_hh}, in,
           recurrent, hidden);
@@ -166,9 +169,35 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
           m, {weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh), bias_ih, bias_hh, in,
               recurrent, hidden});
   }
+  /// A step of which nothing is kept, and h becomes y.
+  template <class P>
+    requires by_gate_panels<decltype(std::declval<P>().weight_ih)>
+  static constexpr void advance(P const& p, auto x, auto h, auto before, auto beside, auto y) {
+    using T = scalar_of<decltype(x)>;
+    constexpr auto in = last_of<shape_of<decltype(x)>>;
+    constexpr auto hidden = last_of<shape_of<decltype(y)>>;
+    if (std::is_constant_evaluated()) {
+      using rows_of_gates = with_last<shape_of<decltype(y)>, Cell::gates * hidden>;
+      auto none = nothing{};
+      auto const gates = view<T, rows_of_gates, simd>{nullptr, y.actual.template as<rows_of_gates>()};
+      kernel_for<detail::recurrent_step_fn<Cell>, reference>::run(p, x, as_const(h), before, gates,
+                                                                  beside, y, none);
+      for (auto i = std::size_t{0}; i < y.size(); ++i) h.data()[i] = y.data()[i];
+      return;
+    }
+    detail::recurrent_step_panels<Cell, T, in, hidden, hidden>(
+        {detail::rows_of(x), x.data(), h.data(), before.data(), nullptr, beside.data(), y.data()},
+        panels_of<T>(p), h.data());
+  }
 
  private:
   template <class P> using weight_of = std::remove_cvref_t<decltype(std::declval<P>().weight_ih)>;
+
+  template <class T>
+  [[nodiscard]] TESSERA_INLINE static auto panels_of(auto const& p) -> detail::recurrent_panels<T> {
+    return {p.weight_ih.values, p.weight_hh.values, data_or_null<T const>(p.bias_ih),
+            data_or_null<T const>(p.bias_hh)};
+  }
 };
 
 template <class Cell> struct kernel_for<detail::recurrent_step_backward_fn<Cell>, simd> {

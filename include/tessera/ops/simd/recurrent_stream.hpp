@@ -18,12 +18,12 @@ template <class T> struct recurrent_memory {
   T* y;
 };
 
-/// From a cell's sums to a vector of units, at `unit` of a row.
+/// From a cell's sums to a vector of units, at `unit` of a row: its h.
 template <class Cell, class T, class V>
-TESSERA_INLINE inline void recurrent_finish(recurrent_memory<T> const& m, std::size_t hidden,
+TESSERA_INLINE inline auto recurrent_finish(recurrent_memory<T> const& m, std::size_t hidden,
                                             std::size_t row, std::size_t unit,
                                             V const (&sum)[Cell::sums.size()], auto const& load,
-                                            auto const& store) {
+                                            auto const& store) -> V {
   auto const at = row * hidden + unit;
   auto const result = Cell::template forward<V>(sum, load(m.before + at));
   if (m.gates != nullptr) {
@@ -33,6 +33,7 @@ TESSERA_INLINE inline void recurrent_finish(recurrent_memory<T> const& m, std::s
   }
   if (Cell::carries || m.beside != nullptr) store(m.beside + at, result.beside);
   store(m.y + at, result.h);
+  return result.h;
 }
 
 /// Weights as they are, by rows.

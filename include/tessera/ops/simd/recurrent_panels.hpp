@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/simd/recurrent_stream.hpp>
+#include <tessera/tensor/gate_panels.hpp>
+
+/// A step of the cell for few rows, with the weights by panels of units: what a stream does.
+///
+/// A step of a small cell is a chain of latencies: loads of h that was just stored, one fused
+/// multiply-add for each number of h, two activations. So all sizes are known to the compiler, and
+/// h goes to where the next step reads it at once.
+namespace tessera::detail::inline TESSERA_TARGET {
+
+/// Sixteen sums of 32 registers, eight of 16.
+inline constexpr std::size_t panel_vectors = tiles::vectors == 4 ? 4 : 2;
+
+/// What a step multiplies, by panels, and the biases as they are.
+template <class T> struct recurrent_panels {
+  T const* weight_ih;
+  T const* weight_hh;
+  T const* bias_ih;  ///< or null, both
+  T const* bias_hh;
+};
+
+/// One row, Count units from `unit` on. The new h goes to `h_after` too, unless it is null.
+template <class Cell, class T, std::size_t In, std::size_t Recurrent, std::size_t Hidden,
+          std::size_t Count>
+void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> const& w,
+                          std::size_t row, std::size_t unit, T* h_after) {
+  using V = lane::pack<T>;
+  constexpr auto width = V::width;
+  constexpr auto units = 64 / sizeof(T);  // of a panel
+  constexpr auto vectors = (Count + width - 1) / width;
+  constexpr auto last = Count - (vectors - 1) * width;  // lanes of the last vector
+  constexpr auto sums = Cell::sums.size();
+  V sum[vectors][sums];
+#pragma GCC unroll 4
+  for (auto v = std::size_t{0}; v < vectors; ++v)
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < sums; ++g) {
+      auto const at = Cell::sums[g].gate * Hidden + unit + v * width;
+      auto const load = [&](T const* from) TESSERA_INLINE {
+        return v + 1 < vectors ? lane::load(from) : lane::load_first<last>(from);
+      };
+      sum[v][g] = w.bias_ih == nullptr ? V(T{0})
+                                       : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at),
+                                                          load(w.bias_hh + at));
+    }
+  auto const add = [&]<class OfH, std::size_t Depth>(OfH, std::integral_constant<std::size_t, Depth>,
+                                                     T const* a, T const* weights) TESSERA_INLINE {
+    constexpr auto panel = Depth * Cell::gates * units;
+    weights += unit / units * panel + unit % units;
+    for (auto k = std::size_t{0}; k < Depth; ++k, weights += Cell::gates * units) {
+      auto const value = V(a[k]);
+#pragma GCC unroll 4
+      for (auto v = std::size_t{0}; v < vectors; ++v)
+#pragma GCC unroll 4
+        for (auto g = std::size_t{0}; g < sums; ++g) {
+          if (not takes<Cell, OfH::value>(g)) continue;
+          auto const at = v * width / units * panel + v * width % units;
+          sum[v][g] =
+              fma(value, lane::load(weights + at + Cell::sums[g].gate * units), sum[v][g]);
+        }
+    }
+  };
+  add(std::false_type{}, std::integral_constant<std::size_t, In>{}, m.x + row * In, w.weight_ih);
+  add(std::true_type{}, std::integral_constant<std::size_t, Recurrent>{}, m.h + row * Recurrent,
+      w.weight_hh);
+  auto const finish = [&](std::size_t v, auto const& load, auto const& store) TESSERA_INLINE {
+    auto const at = unit + v * width;
+    auto const h = recurrent_finish<Cell>(m, Hidden, row, at, sum[v], load, store);
+    if (h_after != nullptr) store(h_after + row * Hidden + at, h);
+  };
+#pragma GCC unroll 4
+  for (auto v = std::size_t{0}; v + 1 < vectors; ++v)
+    finish(
+        v, [](T const* from) TESSERA_INLINE { return lane::load(from); },
+        [](T* to, V value) TESSERA_INLINE { lane::store(to, value); });
+  finish(
+      vectors - 1, [](T const* from) TESSERA_INLINE { return lane::load_first<last>(from); },
+      [](T* to, V value) TESSERA_INLINE { lane::store_first<last>(to, value); });
+}
+
+/// The rows of a step. Where `h_after` is not null, h is there, and becomes the new one.
+template <class Cell, class T, std::size_t In, std::size_t Recurrent, std::size_t Hidden>
+void recurrent_step_panels(recurrent_memory<T> const& m, recurrent_panels<T> const& w,
+                           T* h_after) {
+  constexpr auto tile = panel_vectors * lane::pack<T>::width;
+  constexpr auto rest = Hidden % tile;
+  for (auto row = std::size_t{0}; row < m.rows; ++row) {
+    if constexpr (Hidden <= tile) {
+      recurrent_panel_tile<Cell, T, In, Recurrent, Hidden, Hidden>(m, w, row, 0, h_after);
+    } else {
+      for (auto unit = std::size_t{0}; unit + tile <= Hidden; unit += tile)
+        recurrent_panel_tile<Cell, T, In, Recurrent, Hidden, tile>(m, w, row, unit, nullptr);
+      if constexpr (rest > 0)
+        recurrent_panel_tile<Cell, T, In, Recurrent, Hidden, rest>(m, w, row, Hidden - rest,
+                                                                   nullptr);
+      if (h_after != nullptr)
+        for_each_vector<T>(Hidden, [&](auto lanes, std::size_t j) TESSERA_INLINE {
+          lanes.store(h_after + row * Hidden + j, lanes.load(m.y + row * Hidden + j));
+        });
+    }
+  }
+}
+
+}  // namespace tessera::detail::inline TESSERA_TARGET
