@@ -79,15 +79,15 @@ template <class T, class S, class Backend, class Stored> struct stored_weights {
 /// product with one row reads it from end to end, a vector at a time.
 ///
 /// Shapes  S is (Out, In), as of the tensor that it is packed from
-/// Cost    In rows of Out numbers, each rounded up to storage_alignment bytes of T; and Out scales
-///         where they are of 8 bits
+/// Cost    In rows of Out numbers, each rounded up to storage_alignment bytes of T, unless it is
+///         one; and Out scales where they are of 8 bits
 template <class T, class S, class Backend, class Stored = T>
 struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
   using base = detail::stored_weights<T, S, Backend, Stored>;
   using base::in;
   using base::out;
   static constexpr auto step = tensor<T, shape<1>, Backend>::padded;
-  static constexpr auto stride = (out + step - 1) / step * step;
+  static constexpr auto stride = out == 1 ? 1 : (out + step - 1) / step * step;
   static constexpr auto column_distance = stride;
 
   alignas(storage_alignment) Stored values[in * stride];

@@ -157,7 +157,8 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
     auto const* const bias_hh = data_or_null<T const>(p.bias_hh);
     using Stored = stored_of<weight_of<decltype(p)>>;
     if constexpr (by_gate_panels<weight_of<decltype(p)>>)
-      detail::recurrent_step_panels<Cell, T, in, recurrent, hidden>(m, panels_of<T>(p), nullptr);
+      detail::recurrent_step_panels<Cell, true, T, in, recurrent, hidden>(m, panels_of<T>(p),
+                                                                          nullptr);
     else if constexpr (by_columns<weight_of<decltype(p)>>)
       detail::recurrent_step_columns<Cell, T, Stored>(
           m, {weights_of<T>(p.weight_ih), weights_of<T>(p.weight_hh), bias_ih, bias_hh}, in,
@@ -185,7 +186,7 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
       for (auto i = std::size_t{0}; i < y.size(); ++i) h.data()[i] = y.data()[i];
       return;
     }
-    detail::recurrent_step_panels<Cell, T, in, hidden, hidden>(
+    detail::recurrent_step_panels<Cell, false, T, in, hidden, hidden>(
         {detail::rows_of(x), x.data(), h.data(), before.data(), nullptr, beside.data(), y.data()},
         panels_of<T>(p), h.data());
   }

@@ -22,9 +22,10 @@ template <class T> struct recurrent_panels {
   T const* bias_hh;
 };
 
-/// One row, Count units from `unit` on. The new h goes to `h_after` too, unless it is null.
-template <class Cell, class T, std::size_t In, std::size_t Recurrent, std::size_t Hidden,
-          std::size_t Count>
+/// One row, Count units from `unit` on. A step that keeps nothing has its new h in `h_after`, too,
+/// unless that is null.
+template <class Cell, bool Keeps, class T, std::size_t In, std::size_t Recurrent,
+          std::size_t Hidden, std::size_t Count>
 void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> const& w,
                           std::size_t row, std::size_t unit, T* h_after) {
   using V = lane::pack<T>;
@@ -68,8 +69,8 @@ void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> cons
       w.weight_hh);
   auto const finish = [&](std::size_t v, auto const& load, auto const& store) TESSERA_INLINE {
     auto const at = unit + v * width;
-    auto const h = recurrent_finish<Cell>(m, Hidden, row, at, sum[v], load, store);
-    if (h_after != nullptr) store(h_after + row * Hidden + at, h);
+    auto const h = recurrent_finish<Cell, Keeps>(m, Hidden, row, at, sum[v], load, store);
+    if (not Keeps && h_after != nullptr) store(h_after + row * Hidden + at, h);
   };
 #pragma GCC unroll 4
   for (auto v = std::size_t{0}; v + 1 < vectors; ++v)
@@ -81,22 +82,22 @@ void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> cons
       [](T* to, V value) TESSERA_INLINE { lane::store_first<last>(to, value); });
 }
 
-/// The rows of a step. Where `h_after` is not null, h is there, and becomes the new one.
-template <class Cell, class T, std::size_t In, std::size_t Recurrent, std::size_t Hidden>
+/// The rows of a step. One that keeps nothing has h in `h_after`, which becomes the new one.
+template <class Cell, bool Keeps, class T, std::size_t In, std::size_t Recurrent, std::size_t Hidden>
 void recurrent_step_panels(recurrent_memory<T> const& m, recurrent_panels<T> const& w,
                            T* h_after) {
   constexpr auto tile = panel_vectors * lane::pack<T>::width;
   constexpr auto rest = Hidden % tile;
   for (auto row = std::size_t{0}; row < m.rows; ++row) {
     if constexpr (Hidden <= tile) {
-      recurrent_panel_tile<Cell, T, In, Recurrent, Hidden, Hidden>(m, w, row, 0, h_after);
+      recurrent_panel_tile<Cell, Keeps, T, In, Recurrent, Hidden, Hidden>(m, w, row, 0, h_after);
     } else {
       for (auto unit = std::size_t{0}; unit + tile <= Hidden; unit += tile)
-        recurrent_panel_tile<Cell, T, In, Recurrent, Hidden, tile>(m, w, row, unit, nullptr);
+        recurrent_panel_tile<Cell, Keeps, T, In, Recurrent, Hidden, tile>(m, w, row, unit, nullptr);
       if constexpr (rest > 0)
-        recurrent_panel_tile<Cell, T, In, Recurrent, Hidden, rest>(m, w, row, Hidden - rest,
+        recurrent_panel_tile<Cell, Keeps, T, In, Recurrent, Hidden, rest>(m, w, row, Hidden - rest,
                                                                    nullptr);
-      if (h_after != nullptr)
+      if constexpr (not Keeps)
         for_each_vector<T>(Hidden, [&](auto lanes, std::size_t j) TESSERA_INLINE {
           lanes.store(h_after + row * Hidden + j, lanes.load(m.y + row * Hidden + j));
         });

@@ -18,20 +18,21 @@ template <class T> struct recurrent_memory {
   T* y;
 };
 
-/// From a cell's sums to a vector of units, at `unit` of a row: its h.
-template <class Cell, class T, class V>
+/// From a cell's sums to a vector of units, at `unit` of a row: its h. A step that keeps nothing
+/// spares the gates their way through memory.
+template <class Cell, bool Keeps = true, class T, class V>
 TESSERA_INLINE inline auto recurrent_finish(recurrent_memory<T> const& m, std::size_t hidden,
                                             std::size_t row, std::size_t unit,
                                             V const (&sum)[Cell::sums.size()], auto const& load,
                                             auto const& store) -> V {
   auto const at = row * hidden + unit;
   auto const result = Cell::template forward<V>(sum, load(m.before + at));
-  if (m.gates != nullptr) {
+  if (Keeps && m.gates != nullptr) {
     auto* const gate = m.gates + row * Cell::gates * hidden + unit;
 #pragma GCC unroll 4
     for (auto g = std::size_t{0}; g < Cell::gates; ++g) store(gate + g * hidden, result.gates[g]);
   }
-  if (Cell::carries || m.beside != nullptr) store(m.beside + at, result.beside);
+  if (Cell::carries || (Keeps && m.beside != nullptr)) store(m.beside + at, result.beside);
   store(m.y + at, result.h);
   return result.h;
 }
