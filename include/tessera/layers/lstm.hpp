@@ -31,9 +31,9 @@ struct lstm_cell {
   [[nodiscard]] TESSERA_INLINE static constexpr auto forward(V const (&sum)[4], V c_before)
       -> recurrent_unit<V, 4> {
     using namespace lane;
+    auto const g = tanh(sum[2]);  // the longest way to c comes first
     auto const i = sigmoid(sum[0]);
     auto const f = sigmoid(sum[1]);
-    auto const g = tanh(sum[2]);
     auto const o = sigmoid(sum[3]);
     auto const c = fma(f, c_before, i * g);
     return {{i, f, g, o}, c, o * tanh(c)};

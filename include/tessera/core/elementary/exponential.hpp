@@ -40,11 +40,14 @@ template <class V> struct reduced_exponent {
   integral<V> n;
   V r;
 };
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto reduced_by(V x, V n) -> V {
+  auto const high = fma(n, constant<V>(-ln2_high<V>), x);
+  return fma(n, constant<V>(-ln2_low<V>), high);
+}
 template <class V>
 [[nodiscard]] TESSERA_INLINE constexpr auto reduce_exponent(V x) -> reduced_exponent<V> {
   auto const n = nearest(x * constant<V>(log2_e));
-  auto const high = fma(n.value, constant<V>(-ln2_high<V>), x);
-  return {n, fma(n.value, constant<V>(-ln2_low<V>), high)};
+  return {n, reduced_by(x, n.value)};
 }
 
 /// x·2^n in two steps, each a normal factor, so that results below and above the normal range
