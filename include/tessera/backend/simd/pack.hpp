@@ -306,9 +306,11 @@ template <std::size_t N, number T>
   if constexpr (N == pack<T>::width) return load(p);
 #if defined(__AVX512F__)
   if constexpr (N == 8 && sizeof(T) == 4)
-    return detail::batch<T>(_mm512_zextps256_ps512(_mm256_loadu_ps(p)));
+    return detail::batch<T>(_mm512_castpd_ps(_mm512_maskz_insertf64x4(
+        0xFF, _mm512_setzero_pd(), _mm256_castps_pd(_mm256_loadu_ps(p)), 0)));
   if constexpr (N == 4 && sizeof(T) == 8)
-    return detail::batch<T>(_mm512_zextpd256_pd512(_mm256_loadu_pd(p)));
+    return detail::batch<T>(
+        _mm512_maskz_insertf64x4(0xFF, _mm512_setzero_pd(), _mm256_loadu_pd(p), 0));
 #elif defined(__AVX2__)
   if constexpr (N == 4 && sizeof(T) == 4)
     return detail::batch<T>(_mm256_zextps128_ps256(_mm_loadu_ps(p)));
@@ -322,9 +324,10 @@ template <std::size_t N, number T> TESSERA_INLINE inline void store_first(T* p, 
   if constexpr (N == pack<T>::width) return store(p, v);
 #if defined(__AVX512F__)
   if constexpr (N == 8 && sizeof(T) == 4)
-    return _mm256_storeu_ps(p, _mm512_castps512_ps256(v.value.data));
+    return _mm256_storeu_ps(p, _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(
+                                   0xF, _mm512_castps_pd(v.value.data), 0)));
   if constexpr (N == 4 && sizeof(T) == 8)
-    return _mm256_storeu_pd(p, _mm512_castpd512_pd256(v.value.data));
+    return _mm256_storeu_pd(p, _mm512_maskz_extractf64x4_pd(0xF, v.value.data, 0));
 #elif defined(__AVX2__)
   if constexpr (N == 4 && sizeof(T) == 4)
     return _mm_storeu_ps(p, _mm256_castps256_ps128(v.value.data));
