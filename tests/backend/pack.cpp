@@ -85,3 +85,33 @@ TEST_CASE("pack: every number of 16 and 8 bits is widened as one at a time") {
   check_widened<double>(all_numbers<f16>());
   check_widened<double>(bytes);
 }
+namespace {
+
+/// The first N lanes with N in the type: what load_first and store_first do with N.
+template <class T, std::size_t... N> void first_lanes_of(std::index_sequence<N...>) {
+  using V = lane::pack<T>;
+  auto const one = []<std::size_t Count>(std::integral_constant<std::size_t, Count>) {
+    INFO(Count << " of " << V::width);
+    auto const from = std::make_unique<T[]>(Count);  // nothing beyond it may be read or written
+    auto const to = std::make_unique<T[]>(Count);
+    T want[V::width] = {};
+    T got[V::width];
+    for (auto i = std::size_t{0}; i < Count; ++i) want[i] = from[i] = static_cast<T>(i + 1);
+    auto const v = lane::load_first<Count>(from.get());
+    lane::store(got, v);
+    CHECK(std::memcmp(got, want, sizeof want) == 0);
+    lane::store_first<Count>(to.get(), v);
+    CHECK(std::memcmp(to.get(), want, Count * sizeof(T)) == 0);
+    for (auto& number : got) number = T{-1};
+    lane::store_first<Count>(got, v + v);
+    for (auto i = std::size_t{0}; i < V::width; ++i)
+      CHECK(got[i] == (i < Count ? static_cast<T>(2 * i + 2) : T{-1}));
+  };
+  (one(std::integral_constant<std::size_t, N + 1>{}), ...);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("pack: a number of first lanes that the compiler knows", "", float, double) {
+  first_lanes_of<TestType>(std::make_index_sequence<lane::pack<TestType>::width>{});
+}

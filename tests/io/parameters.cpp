@@ -303,6 +303,16 @@ TEST_CASE("parameters: a file of bf16 is seen where it stands, loaded narrow, or
   CHECK(test::same_bits((*run)(narrow, x), want));
   CHECK(test::same_bits((*run)(packed_ones, x), want));
 }
+TEST_CASE("parameters: packed weights go out as they came in") {
+  auto const folder = test::folder{};
+  auto p = values{};
+  test::fill_parameters(p, 1);
+  save_parameters(folder / "m", p);
+  auto q = parameters_of<model, packed<float>>{};
+  load_parameters(folder / "m", q);
+  save_parameters(folder / "q", q);
+  CHECK(test::text_of(folder / "q") == test::text_of(folder / "m"));
+}
 TEST_CASE("parameters: weights of eight bits go out and in with their scales, bit for bit") {
   auto const folder = test::folder{};
   using eight = parameters_of<model, compact<float, std::int8_t>>;

@@ -128,6 +128,7 @@ template <class T, class Stored, std::size_t In, std::size_t Out> void stored_ot
   check(*by_rows);
 }
 template <class T, class Stored> void stored_otherwise_everywhere() {
+  stored_otherwise<T, Stored, 21, 1>();
   stored_otherwise<T, Stored, 5, 3>();
   stored_otherwise<T, Stored, 64, 130>();
 }
@@ -138,4 +139,13 @@ TEMPLATE_TEST_CASE("affine_map: weights of 16 and 8 bits have the bits of what t
                    bf16, f16, std::int8_t) {
   stored_otherwise_everywhere<float, TestType>();
   stored_otherwise<double, TestType, 7, 19>();
+}
+TEMPLATE_TEST_CASE("affine_map: a row of few outputs has the bits of many rows", "", float,
+                   double) {
+  stored_otherwise<TestType, TestType, 19, 1>();
+  stored_otherwise<TestType, TestType, 1, 2>();
+  stored_otherwise<TestType, TestType, 9, 4>();
+  stored_otherwise<TestType, TestType, 33, 8>();
+  stored_otherwise<TestType, TestType, 6, 15>();
+  stored_otherwise<TestType, TestType, 7, 16>();
 }

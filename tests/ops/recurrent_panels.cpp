@@ -6,8 +6,7 @@ using namespace tessera;
 namespace {
 
 template <class Cell, class T, std::size_t In, std::size_t Hidden, class Storage>
-using cell_parameters =
-    parameters_of<recurrent_layer<Cell, In, Hidden, gru_options{}>, Storage>;
+using cell_parameters = parameters_of<recurrent_layer<Cell, In, Hidden, gru_options{}>, Storage>;
 
 /// Steps with the weights by panels, h where it stands, have the bits of the reference's steps.
 template <class Cell, class T, std::size_t In, std::size_t Hidden, std::size_t Rows = 1>
@@ -21,7 +20,9 @@ void advances_alike() {
   test::fill_parameters(*p, 1, 0.6);
   test::poison(*q);
   pack_parameters(*p, *q);
-  auto const of = [](auto& object) { return view_of<std::remove_cvref_t<decltype(object)>>(object); };
+  auto const of = [](auto& object) {
+    return view_of<std::remove_cvref_t<decltype(object)>>(object);
+  };
   auto x = tensor<T, shape<Rows, In>, simd>{};
   units h{};
   units c{};
@@ -32,8 +33,12 @@ void advances_alike() {
   auto c_want = c;
   auto y_want = y;
   auto const no_gates = view<T, shape<Rows, Cell::gates * Hidden>, simd>{};
-  auto const next = [&](auto& beside) { return Cell::carries ? of(beside) : view<T, shape<Rows, Hidden>, simd>{}; };
-  auto const before = [&](auto& of_h, auto& beside) { return as_const(of(Cell::carries ? beside : of_h)); };
+  auto const next = [&](auto& beside) {
+    return Cell::carries ? of(beside) : view<T, shape<Rows, Hidden>, simd>{};
+  };
+  auto const before = [&](auto& of_h, auto& beside) {
+    return as_const(of(Cell::carries ? beside : of_h));
+  };
   auto none = nothing{};
   for (auto t = 0U; t < 4; ++t) {
     test::fill(x, t + 10);
@@ -137,7 +142,9 @@ TEST_CASE("recurrent_panels: slopes go back through packed weights") {
     pass->backward(weights, x, view_of<X>(dx), pass->gradient, plain_context{});
     auto found = std::vector<float>(dx.data(), dx.data() + dx.size());
     for_each_parameter(
-        [&](auto const&, auto const& w) { found.insert(found.end(), w.data(), w.data() + w.size()); },
+        [&](auto const&, auto const& w) {
+          found.insert(found.end(), w.data(), w.data() + w.size());
+        },
         pass->gradient);
     return found;
   };

@@ -24,18 +24,18 @@ static_assert(panels::panels == 2 && sizeof(panels) == 2 * 2 * 2 * 64);
 static_assert(std::same_as<gates_in<packed<float, float, simd>, shape<34, 2>, 2>, panels>);
 static_assert(by_columns<gates_in<packed<float, bf16, simd>, shape<34, 2>, 2>>);
 static_assert(by_columns<gates_in<packed<float, float, reference>, shape<34, 2>, 2>>);
-static_assert(std::same_as<gates_in<owned<float, simd>, shape<34, 2>, 2>,
-                           tensor<float, shape<34, 2>, simd>>);
+static_assert(
+    std::same_as<gates_in<owned<float, simd>, shape<34, 2>, 2>, tensor<float, shape<34, 2>, simd>>);
 
 TEST_CASE("gate_panels: panel, input, gate, unit, and zeros beyond the last unit") {
   auto const w = counted_weights();
   auto const p = std::make_unique<panels>();
   test::poison(*p);
   p->pack(weights_of<float>(*w));
-  CHECK(p->values[0] == 0);                 // gate 0, unit 0, input 0
-  CHECK(p->values[15] == 150);              // its unit 15
-  CHECK(p->values[16] == 170);              // gate 1 begins with output 17
-  CHECK(p->values[32] == 1);                // input 1
+  CHECK(p->values[0] == 0);                        // gate 0, unit 0, input 0
+  CHECK(p->values[15] == 150);                     // its unit 15
+  CHECK(p->values[16] == 170);                     // gate 1 begins with output 17
+  CHECK(p->values[32] == 1);                       // input 1
   CHECK(p->values[panels::size_of_panel] == 160);  // unit 16 is the first of the second panel
   CHECK(p->values[panels::size_of_panel + 1] == 0);
   CHECK(p->values[panels::size_of_panel + 16] == 330);

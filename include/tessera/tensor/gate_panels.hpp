@@ -66,8 +66,7 @@ template <class T, class S, class Backend, std::size_t Gates> struct gate_panels
 };
 
 /// True for weights by panels of units.
-template <class W> inline constexpr bool by_gate_panels = requires {
-  std::remove_cvref_t<W>::size_of_panel;
-};
+template <class W>
+inline constexpr bool by_gate_panels = requires { std::remove_cvref_t<W>::size_of_panel; };
 
 }  // namespace tessera

@@ -324,8 +324,8 @@ template <std::size_t N, number T> TESSERA_INLINE inline void store_first(T* p, 
   if constexpr (N == pack<T>::width) return store(p, v);
 #if defined(__AVX512F__)
   if constexpr (N == 8 && sizeof(T) == 4)
-    return _mm256_storeu_ps(p, _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(
-                                   0xF, _mm512_castps_pd(v.value.data), 0)));
+    return _mm256_storeu_ps(
+        p, _mm256_castpd_ps(_mm512_maskz_extractf64x4_pd(0xF, _mm512_castps_pd(v.value.data), 0)));
   if constexpr (N == 4 && sizeof(T) == 8)
     return _mm256_storeu_pd(p, _mm512_maskz_extractf64x4_pd(0xF, v.value.data, 0));
 #elif defined(__AVX2__)

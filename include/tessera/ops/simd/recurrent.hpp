@@ -180,7 +180,8 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
     if (std::is_constant_evaluated()) {
       using rows_of_gates = with_last<shape_of<decltype(y)>, Cell::gates * hidden>;
       auto none = nothing{};
-      auto const gates = view<T, rows_of_gates, simd>{nullptr, y.actual.template as<rows_of_gates>()};
+      auto const gates =
+          view<T, rows_of_gates, simd>{nullptr, y.actual.template as<rows_of_gates>()};
       kernel_for<detail::recurrent_step_fn<Cell>, reference>::run(p, x, as_const(h), before, gates,
                                                                   beside, y, none);
       for (auto i = std::size_t{0}; i < y.size(); ++i) h.data()[i] = y.data()[i];

@@ -11,8 +11,14 @@
 /// h goes to where the next step reads it at once.
 namespace tessera::detail::inline TESSERA_TARGET {
 
-/// Sixteen sums of 32 registers, eight of 16.
-inline constexpr std::size_t panel_vectors = tiles::vectors == 4 ? 4 : 2;
+/// The vectors of units whose sums a tile keeps: sixteen sums of 32 registers; of 16 eight, or
+/// twelve where that is all.
+template <class T, std::size_t Hidden>
+inline constexpr std::size_t panel_vectors = [] {
+  if (tiles::vectors == 4) return 4;
+  constexpr auto width = lane::pack<T>::width;
+  return (Hidden + width - 1) / width == 3 ? 3 : 2;
+}();
 
 /// What a step multiplies, by panels, and the biases as they are.
 template <class T> struct recurrent_panels {
@@ -43,11 +49,12 @@ void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> cons
       auto const load = [&](T const* from) TESSERA_INLINE {
         return v + 1 < vectors ? lane::load(from) : lane::load_first<last>(from);
       };
-      sum[v][g] = w.bias_ih == nullptr ? V(T{0})
-                                       : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at),
-                                                          load(w.bias_hh + at));
+      sum[v][g] = w.bias_ih == nullptr
+                      ? V(T{0})
+                      : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at), load(w.bias_hh + at));
     }
-  auto const add = [&]<class OfH, std::size_t Depth>(OfH, std::integral_constant<std::size_t, Depth>,
+  auto const add = [&]<class OfH, std::size_t Depth>(OfH,
+                                                     std::integral_constant<std::size_t, Depth>,
                                                      T const* a, T const* weights) TESSERA_INLINE {
     constexpr auto panel = Depth * Cell::gates * units;
     weights += unit / units * panel + unit % units;
@@ -59,8 +66,7 @@ void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> cons
         for (auto g = std::size_t{0}; g < sums; ++g) {
           if (not takes<Cell, OfH::value>(g)) continue;
           auto const at = v * width / units * panel + v * width % units;
-          sum[v][g] =
-              fma(value, lane::load(weights + at + Cell::sums[g].gate * units), sum[v][g]);
+          sum[v][g] = fma(value, lane::load(weights + at + Cell::sums[g].gate * units), sum[v][g]);
         }
     }
   };
@@ -83,10 +89,10 @@ void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> cons
 }
 
 /// The rows of a step. One that keeps nothing has h in `h_after`, which becomes the new one.
-template <class Cell, bool Keeps, class T, std::size_t In, std::size_t Recurrent, std::size_t Hidden>
-void recurrent_step_panels(recurrent_memory<T> const& m, recurrent_panels<T> const& w,
-                           T* h_after) {
-  constexpr auto tile = panel_vectors * lane::pack<T>::width;
+template <class Cell, bool Keeps, class T, std::size_t In, std::size_t Recurrent,
+          std::size_t Hidden>
+void recurrent_step_panels(recurrent_memory<T> const& m, recurrent_panels<T> const& w, T* h_after) {
+  constexpr auto tile = panel_vectors<T, Hidden> * lane::pack<T>::width;
   constexpr auto rest = Hidden % tile;
   for (auto row = std::size_t{0}; row < m.rows; ++row) {
     if constexpr (Hidden <= tile) {
@@ -96,7 +102,7 @@ void recurrent_step_panels(recurrent_memory<T> const& m, recurrent_panels<T> con
         recurrent_panel_tile<Cell, Keeps, T, In, Recurrent, Hidden, tile>(m, w, row, unit, nullptr);
       if constexpr (rest > 0)
         recurrent_panel_tile<Cell, Keeps, T, In, Recurrent, Hidden, rest>(m, w, row, Hidden - rest,
-                                                                   nullptr);
+                                                                          nullptr);
       if constexpr (not Keeps)
         for_each_vector<T>(Hidden, [&](auto lanes, std::size_t j) TESSERA_INLINE {
           lanes.store(h_after + row * Hidden + j, lanes.load(m.y + row * Hidden + j));
