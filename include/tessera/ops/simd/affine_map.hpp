@@ -51,7 +51,7 @@ void affine_map_packed(std::size_t rows, std::size_t in, std::size_t out, T cons
 /// y = b + x·Wᵀ for one row and a vector of outputs or fewer, weights by columns: a chain of
 /// latencies, with everything known that does not belong to it. One output has no vectors.
 template <std::size_t In, std::size_t Out, class T, class Stored>
-void affine_map_row(T const* x, weight_matrix<T, Stored> const& w, T const* bias, T* y) {
+void affine_map_few_outputs(T const* x, weight_matrix<T, Stored> const& w, T const* bias, T* y) {
   if constexpr (Out == 1) {
     auto sum = bias == nullptr ? T{0} : *bias;
 #pragma GCC unroll 8
@@ -88,7 +88,8 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
       constexpr auto out = last_of<shape_of<decltype(y)>>;
       if constexpr (out <= lane::pack<T>::width)
         if (detail::rows_of(x) == 1)
-          return detail::affine_map_row<in, out>(x.data(), weights_of<T>(weight), bias, y.data());
+          return detail::affine_map_few_outputs<in, out>(x.data(), weights_of<T>(weight), bias,
+                                                         y.data());
       auto const b = weights_of<T>(weight).transposed();
       tiles::multiply<T, stored_of<decltype(weight)>>(
           {detail::rows_of(x), out, in, x.data(), in, 1, b.data, b.row, y.data(), out,
