@@ -19,3 +19,34 @@ TEST_CASE("cross_entropy: its terms are the rows that are not ignored") {
   CHECK(kernels::terms(5, targets, 2) == 4);
   CHECK(kernels::terms(0, targets, -100) == 0);
 }
+
+// -- agreement ------------------------------------------------------------------------------------
+template <class T> void equals_reference(std::size_t count, std::size_t classes, T smoothing) {
+  auto logits = std::vector<T>(count * classes);
+  auto targets = std::vector<std::int32_t>(count);
+  auto g = torch_generator(7);
+  g.uniform(logits.data(), logits.size(), -9, 9);
+  for (auto r = std::size_t{0}; r < count; ++r)
+    targets[r] = r % 5 == 3 ? -100 : static_cast<std::int32_t>(r * 7 % classes);
+  auto const rows = detail::cross_entropy_rows<T>{count, classes, -100, smoothing, T(0.3)};
+  auto const run = [&]<class Backend>(std::type_identity<Backend>, std::vector<T>& slope) {
+    using kernels = kernel_for<detail::cross_entropy_fn, Backend>;
+    auto const with_slope = kernels::rows(rows, logits.data(), targets.data(), slope.data());
+    CHECK(kernels::rows(rows, logits.data(), targets.data(), static_cast<T*>(nullptr)) ==
+          with_slope);
+    return with_slope;
+  };
+  auto of_vectors = std::vector<T>(logits.size());
+  auto of_numbers = std::vector<T>(logits.size());
+  auto const loss = run(std::type_identity<simd>{}, of_vectors);
+  CHECK(loss == run(std::type_identity<reference>{}, of_numbers));
+  CHECK(std::memcmp(of_vectors.data(), of_numbers.data(), sizeof(T) * logits.size()) == 0);
+}
+TEST_CASE("cross_entropy: vectors have the bits of the reference") {
+  for (auto const classes : {1, 3, 10, 16, 63, 64, 65, 200}) {
+    auto const n = static_cast<std::size_t>(classes);
+    equals_reference<float>(n == 3 ? 1 : 37, n, 0);
+    equals_reference<float>(33, n, 0.1F);
+    equals_reference<double>(19, n, 0.1);
+  }
+}

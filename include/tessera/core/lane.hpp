@@ -212,6 +212,10 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto power_of_two(bits
   return from_bits((n + bits_of<V>(static_cast<B>(format<T>::bias))) << format<T>::mantissa);
 }
 
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto power_of_two(integral<V> n) -> V {
+  return power_of_two<V>(n.bits);
+}
+
 /// Integers 0 <= n < 2^23 as scalars.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto small_to_float(bits_of<V> n) -> V {
   using T = scalar_of<V>;

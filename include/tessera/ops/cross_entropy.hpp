@@ -4,11 +4,14 @@
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/cross_entropy.hpp>
 
+#if TESSERA_SIMD
+#include <tessera/ops/simd/cross_entropy.hpp>
+#else
 namespace tessera {
 
-/// Few numbers, and one order for their sums.
 template <>
 struct kernel_for<detail::cross_entropy_fn, simd>
     : kernel_for<detail::cross_entropy_fn, reference> {};
 
 }  // namespace tessera
+#endif

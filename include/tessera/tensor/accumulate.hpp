@@ -29,6 +29,11 @@ struct takes_larger {
     using namespace lane;
     return select(a != a, a, select(b > a, b, select(b != b, b, a)));
   }
+  /// The same where b is no NaN.
+  template <class V> TESSERA_INLINE static constexpr auto join_number(V a, V b) -> V {
+    using namespace lane;
+    return max(b, a);
+  }
 };
 struct takes_smaller {
   template <class T> static constexpr auto neutral() -> T {
@@ -37,6 +42,11 @@ struct takes_smaller {
   template <class V> TESSERA_INLINE static constexpr auto join(V a, V b) -> V {
     using namespace lane;
     return select(a != a, a, select(b < a, b, select(b != b, b, a)));
+  }
+  /// The same where b is no NaN.
+  template <class V> TESSERA_INLINE static constexpr auto join_number(V a, V b) -> V {
+    using namespace lane;
+    return min(b, a);
   }
 };
 

@@ -225,6 +225,28 @@ template <class T> inline auto as_bits(pack<T> a) -> bit_pack<T> {
 
 }  // namespace TESSERA_TARGET
 
+#if defined(__AVX512F__)
+/// One instruction each, with the bits of the sequences in core/.
+template <class T> [[nodiscard]] TESSERA_INLINE inline auto nearest(pack<T> x) -> integral<pack<T>> {
+  auto const shift = constant<pack<T>>(sizeof(T) == 4 ? 0x1.8p23 : 0x1.8p52);
+  auto const bits = as_bits(x + shift);
+  if constexpr (sizeof(T) == 4)
+    return {detail::batch<T>(_mm512_maskz_roundscale_ps(0xFFFF, x.value.data, 0)), bits};
+  else
+    return {detail::batch<T>(_mm512_maskz_roundscale_pd(0xFF, x.value.data, 0)), bits};
+}
+template <class T> [[nodiscard]] TESSERA_INLINE inline auto scale(pack<T> x, pack<T> n) -> pack<T> {
+  if constexpr (sizeof(T) == 4)
+    return detail::batch<T>(_mm512_maskz_scalef_ps(0xFFFF, x.value.data, n.value.data));
+  else
+    return detail::batch<T>(_mm512_maskz_scalef_pd(0xFF, x.value.data, n.value.data));
+}
+template <class T>
+[[nodiscard]] TESSERA_INLINE inline auto power_of_two(integral<pack<T>> n) -> pack<T> {
+  return scale(pack<T>(T{1}), n.value);
+}
+#endif
+
 template <class T> struct traits<pack<T>> {
   using scalar = T;
   using bits = bit_pack<T>;

@@ -35,19 +35,13 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto expm1_reduced(V r
   return fma(r * r, tail, r);
 }
 
-/// x = n·ln2 + r.
-template <class V> struct reduced_exponent {
-  integral<V> n;
-  V r;
-};
-template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto reduced_by(V x, V n) -> V {
-  auto const high = fma(n, constant<V>(-ln2_high<V>), x);
-  return fma(n, constant<V>(-ln2_low<V>), high);
+/// The integer n of x = n·ln2 + r.
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto exponent_of(V x) -> integral<V> {
+  return nearest(x * constant<V>(log2_e));
 }
-template <class V>
-[[nodiscard]] TESSERA_INLINE constexpr auto reduce_exponent(V x) -> reduced_exponent<V> {
-  auto const n = nearest(x * constant<V>(log2_e));
-  return {n, reduced_by(x, n.value)};
+/// r of x = n·ln2 + r.
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto reduce_exponent(V x, V n) -> V {
+  return fma(n, constant<V>(-ln2_low<V>), fma(n, constant<V>(-ln2_high<V>), x));
 }
 
 /// x·2^n in two steps, each a normal factor, so that results below and above the normal range
@@ -55,7 +49,7 @@ template <class V>
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto scale(V x, V n) -> V {
   auto const half = nearest(n * constant<V>(0.5));
   auto const rest = nearest(n - half.value);
-  return x * power_of_two<V>(half.bits) * power_of_two<V>(rest.bits);
+  return x * power_of_two(half) * power_of_two(rest);
 }
 
 }  // namespace detail
@@ -71,15 +65,18 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto exp(V x) -> V {
   // Beyond these the result is 0 or infinite; a NaN stays one.
   auto const limited = max(constant<V>(float_like ? -104.0 : -746.0),
                            min(constant<V>(float_like ? 89.0 : 710.0), x));
-  auto const [n, r] = detail::reduce_exponent(limited);
-  return detail::scale(constant<V>(1) + detail::expm1_reduced(r), n.value);
+  auto const n = detail::exponent_of(limited);
+  auto const r = detail::reduce_exponent(limited, n.value);
+  using detail::scale;
+  return scale(constant<V>(1) + detail::expm1_reduced(r), n.value);
 }
 
 /// e to the power of x for x <= 0 and not below the normal range: half of the work at the end.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto exp_of_negative(V x) -> V {
   auto const limited = max(constant<V>(detail::is_float<V> ? -87.3365 : -708.396), x);
-  auto const [n, r] = detail::reduce_exponent(limited);
-  auto const two_n = power_of_two<V>(n.bits);
+  auto const n = detail::exponent_of(limited);
+  auto const r = detail::reduce_exponent(limited, n.value);
+  auto const two_n = power_of_two(n);
   return fma(two_n, detail::expm1_reduced(r), two_n);
 }
 
@@ -90,10 +87,11 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto expm1(V x) -> V {
   constexpr auto float_like = detail::is_float<V>;
   auto const limited =
       max(constant<V>(float_like ? -18.0 : -40.0), min(constant<V>(float_like ? 89.0 : 710.0), x));
-  auto const [n, r] = detail::reduce_exponent(limited);
+  auto const n = detail::exponent_of(limited);
+  auto const r = detail::reduce_exponent(limited, n.value);
   auto const p = detail::expm1_reduced(r);
   // 2^n·p + (2^n - 1), with half the power first, which does not overflow before its time.
-  auto const half = power_of_two<V>(nearest(n.value - constant<V>(1)).bits);
+  auto const half = power_of_two(nearest(n.value - constant<V>(1)));
   auto const scaled = fma(half, p, half - constant<V>(0.5));
   // Near 0, x itself: -0 stays, and tiny numbers lose nothing.
   return select(n.value == constant<V>(0), select(x == constant<V>(0), x, p), scaled + scaled);

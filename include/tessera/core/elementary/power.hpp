@@ -116,7 +116,8 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto pow(V x, V y) -> 
   constexpr auto float_like = detail::is_float<V>;
   auto const high = max(constant<V>(float_like ? -105.0 : -747.0),
                         min(constant<V>(float_like ? 90.0 : 711.0), exponent.high));
-  auto const [n, r] = detail::reduce_exponent(high);
+  auto const n = detail::exponent_of(high);
+  auto const r = detail::reduce_exponent(high, n.value);
   auto const low = select(high == exponent.high, exponent.low, zero);
   auto const e = detail::expm1_reduced(r);
   auto const value = detail::scale(one + fma(low, one + e, e), n.value);

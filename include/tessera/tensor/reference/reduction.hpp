@@ -68,20 +68,13 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, reference> {
   /// The elements of e by y's index; y is contiguous, with the axes of e that are left.
   template <std::ptrdiff_t... Axes, class Y, class E>
   static constexpr void run(axis_list<Axes...>, Y y, E const& e) {
-    run_rows<Axes...>(
-        y, e,
-        [](auto& lanes, auto const& row, std::size_t n) {
-          for (auto i = std::size_t{0}; i < n; ++i) lanes.add(row.get(one_lane{}, i));
-        },
-        [](auto* out, auto const& row, std::size_t n) {
-          for (auto i = std::size_t{0}; i < n; ++i)
-            one_lane::store(out + i, Join::join(one_lane::load(out + i), row.get(one_lane{}, i)));
-        });
+    run_rows<Axes...>(y, e, passes<compute_of<scalar_of<E>>>{});
   }
 
-  /// `add` adds a row of n elements to lanes; `join` adds a row to n sums.
+  /// `passes` has total(row, n) of a row that is alone; add(lanes, row, n) and total(lanes) where
+  /// rows follow one another; join(out, row, n), which adds a row to n sums.
   template <std::ptrdiff_t... Axes, class Y, class E>
-  static constexpr void run_rows(Y y, E const& e, auto const& add, auto const& join) {
+  static constexpr void run_rows(Y y, E const& e, auto const& passes) {
     using S = shape_of<E>;
     using T = compute_of<scalar_of<E>>;
     using axes = detail::reduction_axes<S, Axes...>;
@@ -93,22 +86,42 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, reference> {
     detail::for_each_index<axes::kept>(extents, index, [&] {
       if constexpr (S::rank == 0) {
         one_lane::store(out, e.row(index).get(one_lane{}, 0));
+      } else if constexpr (axes::along_row && axes::outer == 0 && axes::trailing == 0) {
+        one_lane::store(out++, passes.total(e.row(index), n));
       } else if constexpr (axes::along_row) {
         auto lanes = reductions::lanes<Join, T>{};
         detail::for_each_index<axes::outer>(extents, index, [&] {
           lanes.filled = 0;
           detail::for_each_index<axes::trailing>(extents, index,
-                                                 [&] { add(lanes, e.row(index), n); });
+                                                 [&] { passes.add(lanes, e.row(index), n); });
         });
-        one_lane::store(out++, lanes.total());
+        one_lane::store(out++, passes.total(lanes));
       } else {
         for (auto i = std::size_t{0}; i < n; ++i)
           one_lane::store(out + i, Join::template neutral<T>());
-        detail::for_each_index<axes::outer>(extents, index, [&] { join(out, e.row(index), n); });
+        detail::for_each_index<axes::outer>(extents, index,
+                                            [&] { passes.join(out, e.row(index), n); });
         out += n;
       }
     });
   }
+
+ private:
+  template <class T> struct passes {
+    static constexpr auto total(auto const& row, std::size_t n) -> T {
+      auto lanes = reductions::lanes<Join, T>{};
+      add(lanes, row, n);
+      return lanes.total();
+    }
+    static constexpr auto total(reductions::lanes<Join, T>& lanes) -> T { return lanes.total(); }
+    static constexpr void add(reductions::lanes<Join, T>& lanes, auto const& row, std::size_t n) {
+      for (auto i = std::size_t{0}; i < n; ++i) lanes.add(row.get(one_lane{}, i));
+    }
+    static constexpr void join(auto* out, auto const& row, std::size_t n) {
+      for (auto i = std::size_t{0}; i < n; ++i)
+        one_lane::store(out + i, Join::join(one_lane::load(out + i), row.get(one_lane{}, i)));
+    }
+  };
 };
 
 }  // namespace tessera

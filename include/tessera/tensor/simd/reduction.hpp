@@ -8,30 +8,170 @@ namespace tessera {
 
 namespace detail::inline TESSERA_TARGET {
 
+/// v with neighbouring groups of Distance lanes exchanged.
+template <std::size_t Distance, class T>
+[[nodiscard]] TESSERA_INLINE inline auto exchanged(lane::pack<T> v) -> lane::pack<T> {
+  constexpr auto single = sizeof(T) == 4;
+  [[maybe_unused]] auto const x = v.value.data;
+  using batch = decltype(v.value);
+#if defined(__AVX512F__)
+  constexpr auto lanes_128 = single ? 4 : 2;
+  constexpr auto groups = Distance == 2 * lanes_128 ? 0x4E : 0xB1;
+  constexpr auto inside = single ? (Distance == 2 ? 0x4E : 0xB1) : 0x55;
+  if constexpr (single && Distance >= lanes_128)
+    return batch(_mm512_maskz_shuffle_f32x4(0xFFFF, x, x, groups));
+  else if constexpr (single)
+    return batch(_mm512_maskz_permute_ps(0xFFFF, x, inside));
+  else if constexpr (Distance >= lanes_128)
+    return batch(_mm512_maskz_shuffle_f64x2(0xFF, x, x, groups));
+  else
+    return batch(_mm512_maskz_permute_pd(0xFF, x, inside));
+#elif defined(__AVX__)
+  if constexpr (single && Distance == 4)
+    return batch(_mm256_permute2f128_ps(x, x, 1));
+  else if constexpr (single)
+    return batch(_mm256_permute_ps(x, Distance == 2 ? 0x4E : 0xB1));
+  else if constexpr (Distance == 2)
+    return batch(_mm256_permute2f128_pd(x, x, 1));
+  else
+    return batch(_mm256_permute_pd(x, 0x5));
+#elif defined(__SSE2__)
+  if constexpr (single)
+    return batch(_mm_shuffle_ps(x, x, Distance == 2 ? 0x4E : 0xB1));
+  else
+    return batch(_mm_shuffle_pd(x, x, 1));
+#else
+  T buffer[2 * lane::pack<T>::width];
+  lane::store(buffer, v);
+  lane::store(buffer + lane::pack<T>::width, v);
+  return lane::load(buffer + Distance);
+#endif
+}
+
+template <class T>
+inline constexpr std::size_t lane_vectors = reduction_lanes / whole_lanes<T>::width;
+
+/// Lane j with lane j + Distance, then by halves: the first lane is the whole.
+template <class Join, std::size_t Distance, class T>
+[[nodiscard]] TESSERA_INLINE inline auto folded(lane::pack<T> v) -> T {
+  auto const half = Join::join(v, exchanged<Distance>(v));
+  if constexpr (Distance > 1)
+    return folded<Join, Distance / 2>(half);
+  else
+    return half.value.data[0];
+}
+template <class Join, std::size_t Count, class T>
+[[nodiscard]] TESSERA_INLINE inline auto folded(lane::pack<T> (&sums)[Count]) -> T {
+  lane::pack<T> half[Count / 2];
+#pragma GCC unroll 8
+  for (auto v = std::size_t{0}; v < Count / 2; ++v)
+    half[v] = Join::join(sums[v], sums[v + Count / 2]);
+  if constexpr (Count > 2)
+    return folded<Join>(half);
+  else
+    return folded<Join, whole_lanes<T>::width / 2>(half[0]);
+}
+
+/// Adds whole turns of 64 elements to sums that `start` sets; returns how many it added.
+///
+/// Where a join has a shorter form for numbers that are no NaN, that one runs, and all is done
+/// again where one was.
+template <class Join, class T, std::size_t Count>
+[[nodiscard]] TESSERA_INLINE inline auto add_turns(lane::pack<T> (&sums)[Count], auto const& row,
+                                                   std::size_t n, auto const& start)
+    -> std::size_t {
+  constexpr auto width = whole_lanes<T>::width;
+  auto i = std::size_t{0};
+  start();
+  if constexpr (requires { Join::join_number(sums[0], sums[0]); }) {
+    auto numbers = lane::mask<T>(true);
+    for (; i + reduction_lanes <= n; i += reduction_lanes) {
+#pragma GCC unroll 16
+      for (auto v = std::size_t{0}; v < Count; ++v) {
+        auto const x = row.get(whole_lanes<T>{}, i + v * width);
+        sums[v] = Join::join_number(sums[v], x);
+        numbers = numbers && x == x;
+      }
+    }
+    if (xsimd::all(numbers.value)) return i;
+    i = 0;
+    start();
+  }
+  for (; i + reduction_lanes <= n; i += reduction_lanes)
+#pragma GCC unroll 16
+    for (auto v = std::size_t{0}; v < Count; ++v)
+      sums[v] = Join::join(sums[v], row.get(whole_lanes<T>{}, i + v * width));
+  return i;
+}
+
+/// Adds `count` elements of a row from element i on, which all go to one vector of lanes.
+template <class Join, class T>
+TESSERA_INLINE inline void add_some(reductions::lanes<Join, T>& lanes, auto const& row,
+                                    std::size_t i, std::size_t count) {
+  auto* const at = lanes.at + lanes.filled;
+  auto const some = first_lanes<T>{count};
+  some.store(at, Join::join(some.load(at), row.get(some, i)));
+  lanes.filled = (lanes.filled + count) % reduction_lanes;
+  lanes.used = lanes.used + count < reduction_lanes ? lanes.used + count : reduction_lanes;
+}
+
+/// Adds elements i to n of a row to the lanes of a reduction.
+template <class Join, class T>
+void add_rest(reductions::lanes<Join, T>& lanes, auto const& row, std::size_t i, std::size_t n) {
+  constexpr auto width = whole_lanes<T>::width;
+  while (i < n) {
+    auto const room = width - lanes.filled % width;
+    auto const count = room < n - i ? room : n - i;
+    add_some<Join>(lanes, row, i, count);
+    i += count;
+  }
+}
+
 /// Adds n elements of a row to the lanes of a reduction.
 template <class Join, class T>
 void add_run(reductions::lanes<Join, T>& lanes, auto const& row, std::size_t n) {
-  constexpr auto width = whole_lanes<T>::width;
   auto i = std::size_t{0};
-  while (i < n && lanes.filled % width != 0) lanes.add(row.get(one_lane{}, i++));
-  if (lanes.filled == 0 && i + reduction_lanes <= n) {
-    lane::pack<T> sums[reduction_lanes / width];
-    for (auto v = std::size_t{0}; v < reduction_lanes / width; ++v)
-      sums[v] = lane::load(lanes.at + v * width);
-    for (; i + reduction_lanes <= n; i += reduction_lanes)
-      for (auto v = std::size_t{0}; v < reduction_lanes / width; ++v)
-        sums[v] = Join::join(sums[v], row.get(whole_lanes<T>{}, i + v * width));
-    for (auto v = std::size_t{0}; v < reduction_lanes / width; ++v)
+  if (lanes.filled == 0 && n >= reduction_lanes) {
+    constexpr auto width = whole_lanes<T>::width;
+    lane::pack<T> sums[lane_vectors<T>];
+    i = add_turns<Join, T>(sums, row, n, [&] TESSERA_INLINE {
+#pragma GCC unroll 16
+      for (auto v = std::size_t{0}; v < lane_vectors<T>; ++v)
+        sums[v] = lane::load(lanes.at + v * width);
+    });
+#pragma GCC unroll 16
+    for (auto v = std::size_t{0}; v < lane_vectors<T>; ++v)
       lane::store(lanes.at + v * width, sums[v]);
     lanes.used = reduction_lanes;
   }
-  for (; i + width <= n; i += width) {
-    auto* const at = lanes.at + lanes.filled;
-    lane::store(at, Join::join(lane::load(at), row.get(whole_lanes<T>{}, i)));
-    lanes.filled = (lanes.filled + width) % reduction_lanes;
-    lanes.used = lanes.used + width < reduction_lanes ? lanes.used + width : reduction_lanes;
-  }
-  while (i < n) lanes.add(row.get(one_lane{}, i++));
+  add_rest(lanes, row, i, n);
+}
+
+/// What lanes.total() gives: lanes that nothing went to do not change it.
+template <class Join, class T>
+[[nodiscard]] TESSERA_INLINE inline auto total_of(reductions::lanes<Join, T> const& lanes) -> T {
+  lane::pack<T> sums[lane_vectors<T>];
+#pragma GCC unroll 16
+  for (auto v = std::size_t{0}; v < lane_vectors<T>; ++v)
+    sums[v] = lane::load(lanes.at + v * whole_lanes<T>::width);
+  return folded<Join>(sums);
+}
+
+/// A row of n elements, which is all that the reduction joins.
+template <class Join, class T>
+[[nodiscard]] TESSERA_INLINE inline auto total_of_run(auto const& row, std::size_t n) -> T {
+  lane::pack<T> sums[lane_vectors<T>];
+  auto const i = add_turns<Join, T>(sums, row, n, [&] TESSERA_INLINE {
+#pragma GCC unroll 16
+    for (auto& sum : sums) sum = lane::pack<T>(Join::template neutral<T>());
+  });
+  if (i == n) return folded<Join>(sums);
+  auto lanes = reductions::lanes<Join, T>{};
+#pragma GCC unroll 16
+  for (auto v = std::size_t{0}; v < lane_vectors<T>; ++v)
+    lane::store(lanes.at + v * whole_lanes<T>::width, sums[v]);
+  add_rest(lanes, row, i, n);
+  return total_of(lanes);
 }
 
 }  // namespace detail::inline TESSERA_TARGET
@@ -45,21 +185,31 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, simd> {
       by_one::run(axes, y, e);
     } else if constexpr (E::flat && shape_of<Y>::capacity == 1 && shape_of<E>::rank > 0) {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
-      auto lanes = reductions::lanes<Join, T>{};
-      detail::add_run<Join>(lanes, e.flat_row(), actual_extents<shape_of<E>>(e.extents()).size());
-      one_lane::store(y.data(), lanes.total());
+      one_lane::store(y.data(), detail::total_of_run<Join, T>(
+                                    e.flat_row(), actual_extents<shape_of<E>>(e.extents()).size()));
     } else {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
-      by_one::template run_rows<Axes...>(
-          y, e,
-          [](auto& lanes, auto const& row, std::size_t n) { detail::add_run<Join>(lanes, row, n); },
-          [](auto* out, auto const& row, std::size_t n) {
-            for_each_vector<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
-              lanes.store(out + i, Join::join(lanes.load(out + i), row.get(lanes, i)));
-            });
-          });
+      by_one::template run_rows<Axes...>(y, e, passes<T>{});
     }
   }
+
+ private:
+  template <class T> struct passes {
+    static auto total(auto const& row, std::size_t n) -> T {
+      return detail::total_of_run<Join, T>(row, n);
+    }
+    static auto total(reductions::lanes<Join, T> const& lanes) -> T {
+      return detail::total_of(lanes);
+    }
+    static void add(reductions::lanes<Join, T>& lanes, auto const& row, std::size_t n) {
+      detail::add_run<Join>(lanes, row, n);
+    }
+    static void join(auto* out, auto const& row, std::size_t n) {
+      for_each_vector<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+        lanes.store(out + i, Join::join(lanes.load(out + i), row.get(lanes, i)));
+      });
+    }
+  };
 };
 
 }  // namespace tessera

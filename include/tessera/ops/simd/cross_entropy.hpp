@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/reference/cross_entropy.hpp>
+#include <tessera/tensor/simd/reduction.hpp>
+
+namespace tessera {
+
+namespace detail::inline TESSERA_TARGET {
+
+/// exp(x - most), which is kept where there is memory for it.
+template <class T> struct exponentials_of_row {
+  T const* x;
+  T most;
+  T* kept;
+
+  template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
+    auto const e = lane::exp(lanes.load(x + i) - lanes.splat(most));
+    if (kept != nullptr) lanes.store(kept + i, e);
+    return e;
+  }
+};
+
+}  // namespace detail::inline TESSERA_TARGET
+
+/// The passes of a row by vectors, and the logarithms of a block of rows together.
+template <>
+struct kernel_for<detail::cross_entropy_fn, simd>
+    : kernel_for<detail::cross_entropy_fn, reference> {
+  template <class T>
+  static constexpr auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,
+                             auto const* targets, T* slope) -> T {
+    using by_one = kernel_for<detail::cross_entropy_fn, reference>;
+    if (std::is_constant_evaluated()) return by_one::rows(rows, logits, targets, slope);
+    auto loss = reductions::lanes<reductions::adds, T>{};
+    auto next = block<T>{};
+    for (auto r = std::size_t{0}; r < rows.count; ++r) {
+      auto const wanted = static_cast<std::int64_t>(targets[r]);
+      auto* const row_slope = slope == nullptr ? nullptr : slope + r * rows.classes;
+      if (wanted == rows.ignored) {
+        for (auto c = std::size_t{0}; slope != nullptr && c < rows.classes; ++c)
+          row_slope[c] = T{0};
+        continue;
+      }
+      require(wanted >= 0 && wanted < static_cast<std::int64_t>(rows.classes),
+              "cross_entropy: a target is no class");
+      add_row(next, rows, logits + r * rows.classes, static_cast<std::size_t>(wanted), row_slope);
+      if (next.count == block_rows) add_losses(loss, next, rows);
+    }
+    add_losses(loss, next, rows);
+    return rows.count == 0 ? T{0} : detail::total_of(loss) * rows.scale;
+  }
+
+ private:
+  static constexpr std::size_t block_rows = 16;
+
+  /// What the losses of some rows are computed from.
+  template <class T> struct block {
+    std::size_t count = 0;
+    T most[block_rows];
+    T total[block_rows];   ///< of the exponentials
+    T logit[block_rows];   ///< of the target
+    T logits[block_rows];  ///< their sum, where targets are smoothed
+  };
+
+  template <class T>
+  static void add_row(block<T>& to, detail::cross_entropy_rows<T> const& rows, T const* logits,
+                      std::size_t target, T* slope) {
+    using reductions::adds;
+    auto const x = nodes::contiguous_row<T const>{logits};
+    auto const most = detail::total_of_run<reductions::takes_larger, T>(x, rows.classes);
+    auto const total = detail::total_of_run<adds, T>(
+        detail::exponentials_of_row<T>{logits, most, slope}, rows.classes);
+    auto const k = to.count++;
+    to.most[k] = most;
+    to.total[k] = total;
+    to.logit[k] = logits[target];
+    if (rows.smoothing != T{0}) to.logits[k] = detail::total_of_run<adds, T>(x, rows.classes);
+    if (slope == nullptr) return;
+    auto const share = rows.smoothing / static_cast<T>(rows.classes);
+    auto const of_target = slope[target];
+    for_each_vector<T>(rows.classes, [&](auto lanes, std::size_t c) TESSERA_INLINE {
+      lanes.store(slope + c, (lanes.load(slope + c) / lanes.splat(total) - lanes.splat(share)) *
+                                 lanes.splat(rows.scale));
+    });
+    slope[target] = (of_target / total - ((T{1} - rows.smoothing) + share)) * rows.scale;
+  }
+  template <class T>
+  static void add_losses(reductions::lanes<reductions::adds, T>& loss, block<T>& of,
+                         detail::cross_entropy_rows<T> const& rows) {
+    T losses[block_rows];
+    auto const share = rows.smoothing / static_cast<T>(rows.classes);
+    for_each_vector<T>(of.count, [&](auto lanes, std::size_t k) TESSERA_INLINE {
+      auto const keep = lanes.splat(T{1} - rows.smoothing);
+      auto const log_sum = lanes.load(of.most + k) + lane::log(lanes.load(of.total + k));
+      auto const certain = keep * (log_sum - lanes.load(of.logit + k));
+      if (rows.smoothing == T{0})
+        lanes.store(losses + k, certain);
+      else
+        lanes.store(losses + k, certain + lanes.splat(rows.smoothing) * log_sum -
+                                    lanes.splat(share) * lanes.load(of.logits + k));
+    });
+    detail::add_run<reductions::adds>(loss, nodes::contiguous_row<T const>{losses}, of.count);
+    of.count = 0;
+  }
+};
+
+}  // namespace tessera
