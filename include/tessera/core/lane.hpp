@@ -205,6 +205,11 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto nearest(V x) -> i
   return {shifted - shift, as_bits(shifted)};
 }
 
+/// The same for |x| < 2^12, for which some vectors have an instruction.
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto nearest_small(V x) -> integral<V> {
+  return nearest(x);
+}
+
 /// 2 to the power of n, from the bits that `nearest` gives, for exponents of normal numbers.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto power_of_two(bits_of<V> n) -> V {
   using T = scalar_of<V>;

@@ -3,6 +3,7 @@
 
 #include <tessera/compose/layer.hpp>
 #include <tessera/tensor/reduction.hpp>
+#include <tessera/tensor/row_blocks.hpp>
 
 namespace tessera {
 
@@ -67,16 +68,21 @@ struct layer_norm {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    auto const average = m.kept.mean.sized_like(x);  // (..., 1)
-    auto const scale = m.kept.scale.sized_like(x);   // (..., 1)
+    auto const averages = m.kept.mean.sized_like(x);  // (..., 1)
+    auto const scales = m.kept.scale.sized_like(x);   // (..., 1)
     constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
-    assign(average, mean(x, axis<-1>, keepdims));
-    assign(scale, mean(square(x - average), axis<-1>, keepdims));
-    assign(scale, rsqrt(scale + epsilon));
-    if constexpr (Options.affine)
-      assign(y, (x - average) * scale * p.weight + p.bias);
-    else
-      assign(y, (x - average) * scale);
+    detail::for_each_row_block(x, [&](auto const& block) {
+      auto const rows = block.of(x);
+      auto const average = block.of(averages);
+      auto const scale = block.of(scales);
+      assign(average, mean(rows, axis<-1>, keepdims));
+      assign(scale, mean(square(rows - average), axis<-1>, keepdims));
+      assign(scale, rsqrt(scale + epsilon));
+      if constexpr (Options.affine)
+        assign(block.of(y), (rows - average) * scale * p.weight + p.bias);
+      else
+        assign(block.of(y), (rows - average) * scale);
+    });
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {

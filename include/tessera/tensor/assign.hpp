@@ -4,6 +4,7 @@
 #include <tessera/core/error.hpp>
 #include <tessera/tensor/elementwise.hpp>
 #include <tessera/tensor/reference/assign.hpp>
+#include <tessera/tensor/row_blocks.hpp>
 #include <tessera/tensor/slicing.hpp>
 
 #if TESSERA_SIMD
@@ -61,26 +62,40 @@ template <class X> constexpr void with_temporary(auto&& f) {
   }
 }
 
-template <class Y, class E> constexpr void run_assignment(Y y, E& e) {
+template <class Y> [[nodiscard]] constexpr auto memory_of_target(Y const& y) -> written_memory {
+  if constexpr (contiguous<Y>) {
+    return {y.memory, y.memory + y.size()};
+  } else {
+    auto last = std::ptrdiff_t{0};
+    for (auto a = std::size_t{0}; a < shape_of<Y>::rank; ++a)
+      last += static_cast<std::ptrdiff_t>(y.actual[a] - 1) * y.strides[a];
+    return {y.memory, y.memory + last + 1};
+  }
+}
+
+/// Computes into a temporary, and from there to y.
+template <class Y> constexpr void through_temporary(Y y, auto&& compute) {
   using T = std::remove_const_t<typename Y::scalar_type>;
   using X = tensor<T, shape_of<Y>, backend_of<Y>>;
-  auto const target = [&] {
-    if constexpr (contiguous<Y>) {
-      return written_memory{y.memory, y.memory + y.size()};
-    } else {
-      auto last = std::ptrdiff_t{0};
-      for (auto a = std::size_t{0}; a < shape_of<Y>::rank; ++a)
-        last += static_cast<std::ptrdiff_t>(y.actual[a] - 1) * y.strides[a];
-      return written_memory{y.memory, y.memory + last + 1};
-    }
-  }();
-  auto const through_temporary = [&](auto&& compute) {
-    with_temporary<X>([&](X& temporary) {
-      auto const to = view<T, shape_of<Y>, backend_of<Y>>{temporary.data(), y.actual};
-      compute(to);
-      assign_pass(y, nodes::leaf<T, shape_of<Y>, backend_of<Y>>{{}, to.memory, to.actual});
-    });
-  };
+  with_temporary<X>([&](X& temporary) {
+    auto const to = view<T, shape_of<Y>, backend_of<Y>>{temporary.data(), y.actual};
+    compute(to);
+    assign_pass(y, nodes::leaf<T, shape_of<Y>, backend_of<Y>>{{}, to.memory, to.actual});
+  });
+}
+
+template <class Y, class E> constexpr void run_row_blocks(Y y, E const& e) {
+  auto const pass = [](auto to, auto const& block) { assign_pass(to, block); };
+  using blocks = nodes::row_block<shape_of<Y>, 1>;
+  if (blocks::conflicts(e, memory_of_target(y)))
+    through_temporary(y, [&](auto to) { assign_row_blocks(to, e, pass); });
+  else
+    assign_row_blocks(y, e, pass);
+}
+
+template <class Y, class E> constexpr void run_assignment(Y y, E& e) {
+  using T = std::remove_const_t<typename Y::scalar_type>;
+  auto const target = memory_of_target(y);
   constexpr auto whole = nodes::is_result<E> && std::same_as<shape_of<E>, shape_of<Y>> &&
                          std::same_as<scalar_of<E>, T>;
   if constexpr (whole) {  // computed where it goes
@@ -88,11 +103,11 @@ template <class Y, class E> constexpr void run_assignment(Y y, E& e) {
     if constexpr (contiguous<Y>) {
       if (not e.operands_conflict(target)) return e.compute_to(y);
     }
-    through_temporary([&](auto to) { e.compute_to(to); });
+    through_temporary(y, [&](auto to) { e.compute_to(to); });
   } else {
     e.compute();
     if (e.template conflicts<std::conditional_t<contiguous<Y>, shape_of<Y>, nothing>>(target))
-      through_temporary([&](auto to) { assign_pass(to, e); });
+      through_temporary(y, [&](auto to) { assign_pass(to, e); });
     else
       assign_pass(y, e);
   }
@@ -117,6 +132,8 @@ template <class Y, class E> constexpr void assign_to(Y y, E const& e) {
     check_extents(y, n);
     if constexpr (std::is_empty_v<typename node_type::temporaries>) {
       run_assignment(y, n);
+    } else if constexpr (by_row_blocks<Y, node_type>) {
+      run_row_blocks(y, n);
     } else {
       constexpr auto bytes = nodes::bytes_of_temporaries<node_type>(nodes::is_result<node_type> &&
                                                                     std::same_as<S, shape_of<Y>>);

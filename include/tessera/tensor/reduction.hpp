@@ -46,6 +46,11 @@ template <class Join, bool Keep, std::ptrdiff_t... Axes> struct reduction {
   template <class E>
   using result =
       tensor<compute_of<scalar_of<E>>, reduced<shape_of<E>, Keep, Axes...>, backend_of<E>>;
+  /// Of a tensor of shape S, the same for rows alone; void where it joins rows.
+  template <class S>
+  using of_rows =
+      std::conditional_t<Keep && tessera::detail::reduction_axes<S, Axes...>::rows_alone,
+                         reduction<Join, true, -1>, void>;
   template <class E> static constexpr bool rows_apart = shape_of<E>::rank == 0 || not[] {
     if constexpr (shape_of<E>::rank == 0)
       return false;

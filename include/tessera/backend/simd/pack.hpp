@@ -227,7 +227,8 @@ template <class T> inline auto as_bits(pack<T> a) -> bit_pack<T> {
 
 #if defined(__AVX512F__)
 /// One instruction each, with the bits of the sequences in core/.
-template <class T> [[nodiscard]] TESSERA_INLINE inline auto nearest(pack<T> x) -> integral<pack<T>> {
+template <class T>
+[[nodiscard]] TESSERA_INLINE inline auto nearest_small(pack<T> x) -> integral<pack<T>> {
   auto const shift = constant<pack<T>>(sizeof(T) == 4 ? 0x1.8p23 : 0x1.8p52);
   auto const bits = as_bits(x + shift);
   if constexpr (sizeof(T) == 4)

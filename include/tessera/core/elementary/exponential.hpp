@@ -37,7 +37,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto expm1_reduced(V r
 
 /// The integer n of x = n·ln2 + r.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto exponent_of(V x) -> integral<V> {
-  return nearest(x * constant<V>(log2_e));
+  return nearest_small(x * constant<V>(log2_e));
 }
 /// r of x = n·ln2 + r.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto reduce_exponent(V x, V n) -> V {
@@ -91,7 +91,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto expm1(V x) -> V {
   auto const r = detail::reduce_exponent(limited, n.value);
   auto const p = detail::expm1_reduced(r);
   // 2^n·p + (2^n - 1), with half the power first, which does not overflow before its time.
-  auto const half = power_of_two(nearest(n.value - constant<V>(1)));
+  auto const half = power_of_two(nearest_small(n.value - constant<V>(1)));
   auto const scaled = fma(half, p, half - constant<V>(0.5));
   // Near 0, x itself: -0 stays, and tiny numbers lose nothing.
   return select(n.value == constant<V>(0), select(x == constant<V>(0), x, p), scaled + scaled);

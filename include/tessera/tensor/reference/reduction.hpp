@@ -60,6 +60,7 @@ template <class S, std::ptrdiff_t... Axes> struct reduction_axes {
   }();
   static constexpr axis_mask outer = taken & ~trailing & leading_mask;
   static constexpr axis_mask kept = ~taken & leading_mask;
+  static constexpr bool rows_alone = along_row && outer == 0 && trailing == 0;
 };
 
 }  // namespace detail
@@ -86,7 +87,7 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, reference> {
     detail::for_each_index<axes::kept>(extents, index, [&] {
       if constexpr (S::rank == 0) {
         one_lane::store(out, e.row(index).get(one_lane{}, 0));
-      } else if constexpr (axes::along_row && axes::outer == 0 && axes::trailing == 0) {
+      } else if constexpr (axes::rows_alone) {
         one_lane::store(out++, passes.total(e.row(index), n));
       } else if constexpr (axes::along_row) {
         auto lanes = reductions::lanes<Join, T>{};
