@@ -33,15 +33,20 @@ template <std::size_t Read, bool Written> struct pass {
   template <std::size_t N> static void run(State& state) {
     using V = lane::pack<float>;
     auto const memory = filled<values<N>>(Read + 1);
+    float const* from[Read];
+    for (auto r = std::size_t{0}; r < Read; ++r) from[r] = memory[r].data();
+    auto* const to = memory[Read].data();
     for (auto _ : state) {
       V sum[4] = {V(0.0F), V(0.0F), V(0.0F), V(0.0F)};
       for (auto i = std::size_t{0}; i < N; i += 4 * V::width) {
+#pragma GCC unroll 4
         for (auto k = std::size_t{0}; k < 4; ++k) {
           auto const at = i + k * V::width;
-          auto v = lane::load(memory[0].data() + at);
-          for (auto r = std::size_t{1}; r < Read; ++r) v = v + lane::load(memory[r].data() + at);
+          auto v = lane::load(from[0] + at);
+#pragma GCC unroll 4
+          for (auto r = std::size_t{1}; r < Read; ++r) v = v + lane::load(from[r] + at);
           if constexpr (Written)
-            lane::store(memory[Read].data() + at, v);
+            lane::store(to + at, v);
           else
             sum[k] = sum[k] + v;
         }
@@ -60,6 +65,7 @@ struct step_in_place {
     for (auto _ : state) {
       for (auto i = std::size_t{0}; i < N; i += V::width) {
         auto const v = lane::load(g + i);
+#pragma GCC unroll 4
         for (auto k = std::size_t{0}; k < 3; ++k)
           lane::store(memory[k].data() + i, lane::load(memory[k].data() + i) * v);
       }

@@ -14,9 +14,10 @@ template <class Rule> struct kernel_for<detail::update_fn<Rule>, simd> {
     } else {
       if (std::is_constant_evaluated())
         return kernel_for<detail::update_fn<Rule>, reference>::run(rule, n, p, g, slots...);
+      auto const own = rule;  // what is written might be the caller's
       for_each_vector<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
         [&](auto at, auto... slot) TESSERA_INLINE {
-          rule.update(at, lanes.load(g + i), slot...);
+          own.update(at, lanes.load(g + i), slot...);
           lanes.store(p + i, at);
           (lanes.store(slots + i, slot), ...);
         }(lanes.load(p + i), lanes.load(slots + i)...);

@@ -51,25 +51,45 @@ template <std::size_t Distance, class T>
 template <class T>
 inline constexpr std::size_t lane_vectors = reduction_lanes / whole_lanes<T>::width;
 
+/// A join of numbers of which none is a NaN, where that has a shorter form.
+template <class Join> struct join_of_numbers {
+  template <class V> TESSERA_INLINE static auto join(V a, V b) -> V {
+    return Join::join_number(a, b);
+  }
+};
+template <class Join, class V>
+concept joins_numbers_apart = requires(V v) { Join::join_number(v, v); };
+
 /// Lane j with lane j + Distance, then by halves: the first lane is the whole.
 template <class Join, std::size_t Distance, class T>
-[[nodiscard]] TESSERA_INLINE inline auto folded(lane::pack<T> v) -> T {
+[[nodiscard]] TESSERA_INLINE inline auto folded_lanes(lane::pack<T> v) -> T {
   auto const half = Join::join(v, exchanged<Distance>(v));
   if constexpr (Distance > 1)
-    return folded<Join, Distance / 2>(half);
+    return folded_lanes<Join, Distance / 2>(half);
   else
     return half.value.data[0];
 }
-template <class Join, std::size_t Count, class T>
-[[nodiscard]] TESSERA_INLINE inline auto folded(lane::pack<T> (&sums)[Count]) -> T {
+template <class Join, class T, std::size_t Count>
+[[nodiscard]] TESSERA_INLINE inline auto folded_vectors(lane::pack<T> (&sums)[Count]) -> T {
   lane::pack<T> half[Count / 2];
 #pragma GCC unroll 8
   for (auto v = std::size_t{0}; v < Count / 2; ++v)
     half[v] = Join::join(sums[v], sums[v + Count / 2]);
   if constexpr (Count > 2)
-    return folded<Join>(half);
+    return folded_vectors<Join>(half);
   else
-    return folded<Join, whole_lanes<T>::width / 2>(half[0]);
+    return folded_lanes<Join, whole_lanes<T>::width / 2>(half[0]);
+}
+/// The 64 lanes of a reduction as one number.
+template <class Join, class T, std::size_t Count>
+[[nodiscard]] TESSERA_INLINE inline auto folded(lane::pack<T> (&sums)[Count]) -> T {
+  if constexpr (joins_numbers_apart<Join, lane::pack<T>>) {
+    auto numbers = lane::mask<T>(true);
+#pragma GCC unroll 16
+    for (auto const& sum : sums) numbers = numbers && sum == sum;
+    if (xsimd::all(numbers.value)) return folded_vectors<join_of_numbers<Join>>(sums);
+  }
+  return folded_vectors<Join>(sums);
 }
 
 /// Adds whole turns of 64 elements to sums that `start` sets; returns how many it added.
@@ -83,7 +103,7 @@ template <class Join, class T, std::size_t Count>
   constexpr auto width = whole_lanes<T>::width;
   auto i = std::size_t{0};
   start();
-  if constexpr (requires { Join::join_number(sums[0], sums[0]); }) {
+  if constexpr (joins_numbers_apart<Join, lane::pack<T>>) {
     auto numbers = lane::mask<T>(true);
     for (; i + reduction_lanes <= n; i += reduction_lanes) {
 #pragma GCC unroll 16
@@ -134,7 +154,7 @@ void add_run(reductions::lanes<Join, T>& lanes, auto const& row, std::size_t n) 
   if (lanes.filled == 0 && n >= reduction_lanes) {
     constexpr auto width = whole_lanes<T>::width;
     lane::pack<T> sums[lane_vectors<T>];
-    i = add_turns<Join, T>(sums, row, n, [&] TESSERA_INLINE {
+    i = add_turns<Join, T>(sums, row, n, [&]() TESSERA_INLINE {
 #pragma GCC unroll 16
       for (auto v = std::size_t{0}; v < lane_vectors<T>; ++v)
         sums[v] = lane::load(lanes.at + v * width);
@@ -161,7 +181,7 @@ template <class Join, class T>
 template <class Join, class T>
 [[nodiscard]] TESSERA_INLINE inline auto total_of_run(auto const& row, std::size_t n) -> T {
   lane::pack<T> sums[lane_vectors<T>];
-  auto const i = add_turns<Join, T>(sums, row, n, [&] TESSERA_INLINE {
+  auto const i = add_turns<Join, T>(sums, row, n, [&]() TESSERA_INLINE {
 #pragma GCC unroll 16
     for (auto& sum : sums) sum = lane::pack<T>(Join::template neutral<T>());
   });
