@@ -2,8 +2,8 @@
 #pragma once
 
 #include <tessera/compose/layer.hpp>
+#include <tessera/ops/layer_norm.hpp>
 #include <tessera/tensor/reduction.hpp>
-#include <tessera/tensor/row_blocks.hpp>
 
 namespace tessera {
 
@@ -68,27 +68,29 @@ struct layer_norm {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    auto const averages = m.kept.mean.sized_like(x);  // (..., 1)
-    auto const scales = m.kept.scale.sized_like(x);   // (..., 1)
+    auto const average = m.kept.mean.sized_like(x);  // (..., 1)
+    auto const scale = m.kept.scale.sized_like(x);   // (..., 1)
     constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
-    detail::for_each_row_block(x, [&](auto const& block) {
-      auto const rows = block.of(x);
-      auto const average = block.of(averages);
-      auto const scale = block.of(scales);
-      assign(average, mean(rows, axis<-1>, keepdims));
-      assign(scale, mean(square(rows - average), axis<-1>, keepdims));
+    if constexpr (on_device<backend_of<decltype(x)>>) {
+      assign(average, mean(x, axis<-1>, keepdims));
+      assign(scale, mean(square(x - average), axis<-1>, keepdims));
       assign(scale, rsqrt(scale + epsilon));
       if constexpr (Options.affine)
-        assign(block.of(y), (rows - average) * scale * p.weight + p.bias);
+        assign(y, (x - average) * scale * p.weight + p.bias);
       else
-        assign(block.of(y), (rows - average) * scale);
-    });
+        assign(y, (x - average) * scale);
+    } else {
+      kernel_for<detail::layer_norm_fn, backend_of<decltype(x)>>::template forward<T>(
+          {x.size() / Features, Features}, x.data(), data_or_null<T const>(p.weight),
+          data_or_null<T const>(p.bias), epsilon, y.data(), average.data(), scale.data());
+    }
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     auto const average = m.kept.mean.sized_like(x);
     auto const scale = m.kept.scale.sized_like(x);
     auto const normal = (x - average) * scale;  // (..., Features)
+    constexpr auto count = static_cast<scalar_of<decltype(x)>>(Features);
     if (dx.has_memory()) {
       auto const d = [&] {
         if constexpr (Options.affine)
@@ -98,8 +100,10 @@ struct layer_norm {
       }();
       auto const mean_d = m.work.mean.sized_like(x);
       auto const mean_product = m.work.product.sized_like(x);
-      assign(mean_d, mean(d, axis<-1>, keepdims));
-      assign(mean_product, mean(d * normal, axis<-1>, keepdims));
+      assign(mean_d, sum(d, axis<-1>, keepdims));
+      assign(mean_d, mean_d / count);
+      assign(mean_product, sum(d * normal, axis<-1>, keepdims));
+      assign(mean_product, mean_product / count);
       dx.put((d - mean_d - normal * mean_product) * scale);
     }
     if constexpr (Options.affine) {

@@ -324,6 +324,16 @@ template <class T> struct group_norm_slopes {
 /// weight and bias may be null; sums is memory for twice the channels.
 struct group_norm_fn;
 
+/// Rows of features, each normalized by itself: mean and scale have a number for each row.
+struct layer_norm_geometry {
+  std::size_t rows;
+  std::size_t features;
+};
+
+/// kernel_for<layer_norm_fn, Backend>::forward(geometry, x, weight, bias, epsilon, y, mean, scale),
+/// by pointers; weight and bias may both be null. On a device the layer asks expressions instead.
+struct layer_norm_fn;
+
 /// Rows of features, normalized by groups of rows: mean and scale have a number for each group and
 /// feature. The last group may have fewer rows.
 struct batch_norm_geometry {
@@ -483,6 +493,8 @@ using dropout = detail::dropout_fn;
 using embedding = detail::embedding_fn;
 using group_norm = detail::group_norm_fn;
 using group_norm_geometry = detail::group_norm_geometry;
+using layer_norm = detail::layer_norm_fn;
+using layer_norm_geometry = detail::layer_norm_geometry;
 using matrix_product = detail::product_fn;
 using max_pool2d = detail::max_pool2d_fn;
 using max_pool2d_geometry = detail::max_pool2d_geometry;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/ops/reference/layer_norm.hpp>
+#include <tessera/tensor/simd/reduction.hpp>
+
+namespace tessera {
+
+namespace detail::inline TESSERA_TARGET {
+
+/// The squares of the distances from a number.
+template <class T> struct squares_of_row {
+  T const* x;
+  T mean;
+
+  template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
+    auto const d = lanes.load(x + i) - lanes.splat(mean);
+    return d * d;
+  }
+};
+
+}  // namespace detail::inline TESSERA_TARGET
+
+/// A few rows at a time: they stay in the nearest cache, and their sums do not wait for each other.
+template <> struct kernel_for<detail::layer_norm_fn, simd> {
+  template <class T>
+  static constexpr void forward(detail::layer_norm_geometry const& g, T const* x, T const* weight,
+                                T const* bias, T epsilon, T* y, T* mean, T* scale) {
+    if (std::is_constant_evaluated())
+      return kernel_for<detail::layer_norm_fn, reference>::forward(g, x, weight, bias, epsilon, y,
+                                                                   mean, scale);
+    auto const fitting = block_bytes / sizeof(T) / g.features;
+    auto const most = fitting < 1 ? 1 : fitting;
+    for (auto first = std::size_t{0}; first < g.rows; first += most) {
+      auto const rows = g.rows - first < most ? g.rows - first : most;
+      auto const at = first * g.features;
+      statistics<T>({rows, g.features}, x + at, epsilon, mean + first, scale + first);
+      for (auto r = std::size_t{0}; r < rows; ++r)
+        row(g.features, x + at + r * g.features, weight, bias, y + at + r * g.features,
+            mean[first + r], scale[first + r]);
+    }
+  }
+
+ private:
+  static constexpr std::size_t block_bytes = 16 * 1024;
+
+  template <class T>
+  static void statistics(detail::layer_norm_geometry const& g, T const* x, T epsilon, T* mean,
+                         T* scale) {
+    using reductions::adds;
+    auto const count = static_cast<T>(g.features);
+    for (auto r = std::size_t{0}; r < g.rows; ++r)
+      mean[r] = detail::total_of_run<adds, T>(nodes::contiguous_row<T const>{x + r * g.features},
+                                              g.features);
+    for_each_vector<T>(g.rows, [&](auto lanes, std::size_t r) TESSERA_INLINE {
+      lanes.store(mean + r, lanes.load(mean + r) / lanes.splat(count));
+    });
+    for (auto r = std::size_t{0}; r < g.rows; ++r)
+      scale[r] = detail::total_of_run<adds, T>(
+          detail::squares_of_row<T>{x + r * g.features, mean[r]}, g.features);
+    for_each_vector<T>(g.rows, [&](auto lanes, std::size_t r) TESSERA_INLINE {
+      lanes.store(scale + r,
+                  lane::rsqrt(lanes.load(scale + r) / lanes.splat(count) + lanes.splat(epsilon)));
+    });
+  }
+  template <class T>
+  static void row(std::size_t features, T const* x, T const* weight, T const* bias, T* y, T mean,
+                  T scale) {
+    for_each_vector<T>(features, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+      auto const normal = (lanes.load(x + i) - lanes.splat(mean)) * lanes.splat(scale);
+      if (weight == nullptr)
+        lanes.store(y + i, normal);
+      else
+        lanes.store(y + i, normal * lanes.load(weight + i) + lanes.load(bias + i));
+    });
+  }
+};
+
+}  // namespace tessera
