@@ -115,3 +115,27 @@ template <class T, std::size_t... N> void first_lanes_of(std::index_sequence<N..
 TEMPLATE_TEST_CASE("pack: a number of first lanes that the compiler knows", "", float, double) {
   first_lanes_of<TestType>(std::make_index_sequence<lane::pack<TestType>::width>{});
 }
+
+TEMPLATE_TEST_CASE("pack: small integers, their powers of two and scaling as numbers have them", "",
+                   float, double) {
+  using T = TestType;
+  using V = lane::pack<T>;
+  auto g = torch_generator(9);
+  T x[V::width];
+  T found[V::width];
+  auto const least = sizeof(T) == 4 ? T(-126) : T(-1022);
+  for (auto k = 0; k < 2000; ++k) {
+    g.uniform(x, V::width, least, -least);
+    x[0] = T(k % 126) + T(0.5);  // ties go to even
+    auto const n = lane::nearest_small(lane::load(x));
+    lane::store(found, n.value);
+    for (auto i = std::size_t{0}; i < V::width; ++i)
+      if (found[i] != lane::nearest_small(x[i]).value) FAIL(x[i]);
+    lane::store(found, power_of_two(n));
+    for (auto i = std::size_t{0}; i < V::width; ++i)
+      if (found[i] != lane::power_of_two(lane::nearest_small(x[i]))) FAIL(x[i]);
+    lane::store(found, lane::exp(lane::load(x)));
+    for (auto i = std::size_t{0}; i < V::width; ++i)
+      if (found[i] != lane::exp(x[i])) FAIL(x[i]);
+  }
+}

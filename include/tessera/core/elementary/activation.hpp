@@ -31,7 +31,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto tanh(V x) -> V {
   auto const magnitude = abs(x);
   // Above it the result rounds to 1; a NaN stays one. The exponent need not wait for the sum.
   auto const doubled = min(V(most), magnitude + magnitude);
-  auto const n = nearest(min(V(most * log2_e), magnitude * V(2 * log2_e)));
+  auto const n = nearest_small(min(V(most * log2_e), magnitude * V(2 * log2_e)));
   auto const r = detail::reduce_exponent(doubled, n.value);
   auto const two_n = power_of_two(n);
   auto const t = fma(two_n, detail::expm1_reduced(r), two_n - constant<V>(1));
