@@ -39,7 +39,7 @@ template <class W, class E> constexpr void add_rows(W& to, E const& e) {
 /// y = (x - mean) / sqrt(variance + epsilon) · weight + bias over the last axis.
 ///
 /// Shapes  x (..., Features) -> y (..., Features); parameters: weight and bias (Features)
-/// Cost    three passes forward, four backward; the tape has two numbers a row
+/// Cost    one pass over memory forward, four backward; the tape has two numbers a row
 /// Errors  an input whose last extent is not Features: tests/fail/layer_norm_wrong_input.cpp
 /// Source  torch.nn.LayerNorm; reference values: tests/reference/layer_norm.py
 template <std::size_t Features, layer_norm_options Options = layer_norm_options{}>
