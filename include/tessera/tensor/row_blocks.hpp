@@ -93,13 +93,6 @@ template <class S, std::size_t Most> struct row_block {
     return result<typename Op::template of_rows<shape_of<Arg>>, block>{{}, {arg}};
   }
 
-  /// The rows of a view, as a view.
-  template <class T, class R, class B>
-  [[nodiscard]] constexpr auto of(view<T, R, B> const& x) const {
-    return view<T, shape_type<R>, B>{x.memory == nullptr ? nullptr : x.memory + first * last_of<R>,
-                                     {count}};
-  }
-
   /// True where writing a block would change what is read for a later one.
   template <class E>
   [[nodiscard]] static constexpr auto conflicts(E const& e, written_memory const& w) -> bool {
@@ -144,16 +137,6 @@ template <class T, class S> [[nodiscard]] consteval auto rows_of_block(std::size
   auto most = block_bytes / sizeof(T) / longest;
   most = most < 1 ? 1 : most > most_block_rows ? most_block_rows : most;
   return rows < most ? rows : most;
-}
-
-/// Calls f(block) for blocks of rows of x; on a device for all of them at once.
-template <class X> constexpr void for_each_row_block(X const& x, auto const& f) {
-  using S = shape_of<X>;
-  constexpr auto most = on_device<backend_of<X>> ? S::capacity / last_of<S>
-                                                 : rows_of_block<scalar_of<X>, S>(last_of<S>);
-  auto const rows = x.size() / last_of<S>;
-  for (auto first = std::size_t{0}; first < rows; first += most)
-    f(nodes::row_block<S, most>{first, rows - first < most ? rows - first : most});
 }
 
 /// True for an assignment to Y that goes block by block.
