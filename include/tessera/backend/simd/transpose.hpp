@@ -95,9 +95,10 @@ TESSERA_INLINE inline void for_columns_of_line(T const* from, std::size_t row, a
   constexpr auto line = std::size_t{64} / sizeof(T);
   constexpr auto copies = width * sizeof(T) > 32;
   alignas(64) T lines[copies ? width * line : 1];
-  if constexpr (copies)
+  if constexpr (copies) {
 #pragma GCC unroll 16
     for (auto r = std::size_t{0}; r < width; ++r) store(lines + r * line, load(from + r * row));
+  }
 #pragma GCC unroll 8
   for (auto c = std::size_t{0}; c < line; c += columns_at_once<T>) {
     pack<T> columns[columns_at_once<T>];

@@ -99,6 +99,29 @@ template <std::size_t Rows, class T> struct tile_rows<true, Rows, T> {
   [[nodiscard]] TESSERA_INLINE auto a(std::size_t r) const -> T const* { return every_a[r]; }
   [[nodiscard]] TESSERA_INLINE auto c(std::size_t r) const -> T* { return every_c[r]; }
 };
+/// sum += the products of the steps [first, first + depth), whose numbers begin at `at` in the rows
+/// of A and at b.
+template <bool Partial, class T, class Stored, class PlacesOfRows, std::size_t Rows,
+          std::size_t Vectors>
+TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, PlacesOfRows const& places,
+                                     std::size_t first, std::size_t depth, std::size_t at,
+                                     Stored const* b, std::size_t column, std::size_t last,
+                                     lane::pack<T> (&sum)[Rows][Vectors]) {
+  using V = lane::pack<T>;
+  for (auto k = first; k < first + depth; ++k, at += p.a_depth, b += p.b_depth) {
+    V columns[Vectors];
+#pragma GCC unroll 8
+    for (auto v = std::size_t{0}; v < Vectors; ++v)
+      columns[v] =
+          stored_vector<Partial>(b + v * V::width, p.scales, k, column + v * V::width, last);
+#pragma GCC unroll 8
+    for (auto r = std::size_t{0}; r < Rows; ++r) {
+      auto const x = V(places.a(r)[at]);
+#pragma GCC unroll 8
+      for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = fma(x, columns[v], sum[r][v]);
+    }
+  }
+}
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
 template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
@@ -120,29 +143,15 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
       sum[r][v] = p.from == start::c      ? load(at_rows.c(r) + column + v * width)
                   : p.from == start::bias ? load(p.bias + column + v * width)
                                           : V(T{0});
-  auto const add = [&](std::size_t first, std::size_t depth, std::size_t at,
-                       Stored const* b) TESSERA_INLINE {
-    for (auto k = first; k < first + depth; ++k, at += p.a_depth, b += p.b_depth) {
-      V columns[Vectors];
-#pragma GCC unroll 8
-      for (auto v = std::size_t{0}; v < Vectors; ++v)
-        columns[v] = stored_vector<Partial>(b + v * width, p.scales, k, column + v * width, last);
-#pragma GCC unroll 8
-      for (auto r = std::size_t{0}; r < Rows; ++r) {
-        auto const x = V(at_rows.a(r)[at]);
-#pragma GCC unroll 8
-        for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = fma(x, columns[v], sum[r][v]);
-      }
-    }
-  };
   auto const* const b = p.depth == 0 ? p.b : p.b + column;
   if constexpr (InRuns) {
     auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
     auto run = std::size_t{0};
     for (auto k = std::size_t{0}; k < p.depth; k += length, ++run)
-      add(k, length, run * p.depth_runs.a, b + run * p.depth_runs.other);
+      add_depth<Partial>(p, at_rows, k, length, run * p.depth_runs.a, b + run * p.depth_runs.other,
+                         column, last, sum);
   } else {
-    add(0, p.depth, 0, b);
+    add_depth<Partial>(p, at_rows, 0, p.depth, 0, b, column, last, sum);
   }
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
@@ -195,10 +204,11 @@ void add_rows(std::size_t count, std::size_t columns, T const* d, std::size_t di
     lane::pack<T> total[4];
 #pragma GCC unroll 4
     for (auto v = std::size_t{0}; v < 4; ++v) total[v] = lane::load(sum + i + v * width);
-    for (auto r = std::size_t{0}; r < count; ++r)
+    for (auto r = std::size_t{0}; r < count; ++r) {
 #pragma GCC unroll 4
       for (auto v = std::size_t{0}; v < 4; ++v)
         total[v] = total[v] + lane::load(d + r * distance + i + v * width);
+    }
 #pragma GCC unroll 4
     for (auto v = std::size_t{0}; v < 4; ++v) lane::store(sum + i + v * width, total[v]);
   }

@@ -148,24 +148,38 @@ template <class T> [[nodiscard]] constexpr auto is_narrow(product<T> const& p) -
          p.from != start::bias;
 }
 
+/// Columns of C for rows [row, row + count), turned and back.
+template <class T> void turn_c(product<T> const& p, std::size_t row, std::size_t count, T* turned) {
+  for (auto i = std::size_t{0}; i < p.columns; ++i)
+    for (auto r = std::size_t{0}; r < count; ++r)
+      turned[i * panel<T> + r] = p.c[(row + r) * p.c_row + i];
+}
+template <class T>
+void turn_back(product<T> const& p, std::size_t row, std::size_t count, T const* turned) {
+  for (auto i = std::size_t{0}; i < p.columns; ++i)
+    for (auto r = std::size_t{0}; r < count; ++r) {
+      auto& number = p.c[(row + r) * p.c_row + i];
+      auto const sum = turned[i * panel<T> + r];
+      number = p.from == start::c_last ? number + sum : sum;
+    }
+}
+
 /// `multiply` of a transposed A with few columns, as Cᵀ = Bᵀ·Aᵀ: the same bits; with `sums` as by
 /// blocks.
 template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) {
   constexpr auto longest = 2 * block_depth;
   T c[lane::pack<T>::width * panel<T>];
-  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += longest) {
+  // What is added at the end has its sums in one piece, and what comes in runs.
+  auto const whole = p.from == start::c_last || p.depth_runs.length != 0;
+  auto const step = whole || p.depth < longest ? p.depth : +longest;
+  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += step) {
     auto const below = p.depth - k;
-    // What is added at the end has its sums in one piece, and what comes in runs.
-    auto const whole = p.from == start::c_last || p.depth_runs.length != 0;
-    auto const depth = below < longest || whole ? below : +longest;
+    auto const depth = below < step ? below : step;
+    auto const goes_on = k > 0 || p.from == start::c;
     for (auto row = std::size_t{0}; row < p.rows; row += panel<T>) {
       auto const rest = p.rows - row;
       auto const count = rest < panel<T> ? rest : +panel<T>;
-      auto* const to = p.c + row * p.c_row;
-      auto const goes_on = k > 0 || p.from == start::c;
-      for (auto i = std::size_t{0}; i < p.columns; ++i)
-        for (auto r = std::size_t{0}; goes_on && r < count; ++r)
-          c[i * panel<T> + r] = to[r * p.c_row + i];
+      if (goes_on) turn_c(p, row, count, c);
       auto const turned =
           product<T>{.rows = p.columns,
                      .columns = count,
@@ -173,7 +187,7 @@ template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) 
                      .a = p.b + k * p.b_depth,
                      .a_row = 1,
                      .a_depth = p.b_depth,
-                     .b = p.a + row + k * p.a_depth,
+                     .b = p.depth == 0 ? p.a : p.a + row + k * p.a_depth,
                      .b_depth = p.a_depth,
                      .c = c,
                      .c_row = panel<T>,
@@ -184,15 +198,10 @@ template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) 
         multiply<T, T, true>(turned);
       else
         multiply<T>(turned);
-      for (auto i = std::size_t{0}; i < p.columns; ++i)
-        for (auto r = std::size_t{0}; r < count; ++r) {
-          auto& number = to[r * p.c_row + i];
-          auto const sum = c[i * panel<T> + r];
-          number = p.from == start::c_last ? number + sum : sum;
-        }
+      turn_back(p, row, count, c);
     }
     if (sums != nullptr) add_rows(depth, p.rows, p.a + k * p.a_depth, p.a_depth, sums);
-    if (depth == below) break;
+    if (p.depth == 0) break;
   }
 }
 

@@ -15,7 +15,7 @@ template <std::size_t Distance, class T>
   [[maybe_unused]] auto const x = v.value.data;
   using batch = decltype(v.value);
 #if defined(__AVX512F__)
-  constexpr auto lanes_128 = single ? 4 : 2;
+  constexpr auto lanes_128 = std::size_t{single ? 4 : 2};
   constexpr auto groups = Distance == 2 * lanes_128 ? 0x4E : 0xB1;
   constexpr auto inside = single ? (Distance == 2 ? 0x4E : 0xB1) : 0x55;
   if constexpr (single && Distance >= lanes_128)
