@@ -211,14 +211,14 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto nearest_small(V x
 }
 
 /// 2 to the power of n, from the bits that `nearest` gives, for exponents of normal numbers.
-template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto power_of_two(bits_of<V> n) -> V {
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto with_exponent(bits_of<V> n) -> V {
   using T = scalar_of<V>;
   using B = lane::bits_of<T>;
   return from_bits((n + bits_of<V>(static_cast<B>(format<T>::bias))) << format<T>::mantissa);
 }
 
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto power_of_two(integral<V> n) -> V {
-  return power_of_two<V>(n.bits);
+  return with_exponent<V>(n.bits);
 }
 
 /// Integers 0 <= n < 2^23 as scalars.
