@@ -16,66 +16,59 @@ template <number T>
 TESSERA_INLINE inline void load_columns(T const* from, std::size_t row,
                                         pack<T> (&to)[columns_at_once<T>]) {
   constexpr auto count = columns_at_once<T>;
+#if defined(__AVX__)
+  // Lane i of 16 bytes of vector r has those of row i·count + r.
+  auto const piece = [&](std::size_t lane, std::size_t r) TESSERA_INLINE {
+    auto x = __m128{};
+    std::memcpy(&x, from + (lane * count + r) * row, sizeof(x));
+    return x;
+  };
 #if defined(__AVX512F__)
-  __m512 v[count];
-  for (auto i = std::size_t{0}; i < count; ++i) {
-    auto const piece = [&](std::size_t lane) TESSERA_INLINE {
-      auto x = __m128{};
-      std::memcpy(&x, from + (lane * count + i) * row, sizeof(x));
-      return x;
-    };
-    v[i] = _mm512_zextps128_ps512(piece(0));
-    v[i] = _mm512_maskz_insertf32x4(0xFFFF, v[i], piece(1), 1);
-    v[i] = _mm512_maskz_insertf32x4(0xFFFF, v[i], piece(2), 2);
-    v[i] = _mm512_maskz_insertf32x4(0xFFFF, v[i], piece(3), 3);
-  }
-  auto const low = [](__m512 a, __m512 b) TESSERA_INLINE {
+  auto const pieces = [&](std::size_t r) TESSERA_INLINE {
+    auto v = _mm512_zextps128_ps512(piece(0, r));
+    v = _mm512_maskz_insertf32x4(0xFFFF, v, piece(1, r), 1);
+    v = _mm512_maskz_insertf32x4(0xFFFF, v, piece(2, r), 2);
+    return _mm512_maskz_insertf32x4(0xFFFF, v, piece(3, r), 3);
+  };
+  auto const low = [](__m512 a, __m512 b)
+                       TESSERA_INLINE { return _mm512_maskz_unpacklo_ps(0xFFFF, a, b); };
+  auto const high = [](__m512 a, __m512 b)
+                        TESSERA_INLINE { return _mm512_maskz_unpackhi_ps(0xFFFF, a, b); };
+  auto const low_pair = [](__m512 a, __m512 b) TESSERA_INLINE {
     return _mm512_maskz_unpacklo_pd(0xFF, _mm512_castps_pd(a), _mm512_castps_pd(b));
   };
-  auto const high = [](__m512 a, __m512 b) TESSERA_INLINE {
+  auto const high_pair = [](__m512 a, __m512 b) TESSERA_INLINE {
     return _mm512_maskz_unpackhi_pd(0xFF, _mm512_castps_pd(a), _mm512_castps_pd(b));
   };
-  if constexpr (count == 4) {
-    auto const first = _mm512_maskz_unpacklo_ps(0xFFFF, v[0], v[1]);
-    auto const second = _mm512_maskz_unpackhi_ps(0xFFFF, v[0], v[1]);
-    auto const third = _mm512_maskz_unpacklo_ps(0xFFFF, v[2], v[3]);
-    auto const fourth = _mm512_maskz_unpackhi_ps(0xFFFF, v[2], v[3]);
-    to[0] = detail::batch<T>(_mm512_castpd_ps(low(first, third)));
-    to[1] = detail::batch<T>(_mm512_castpd_ps(high(first, third)));
-    to[2] = detail::batch<T>(_mm512_castpd_ps(low(second, fourth)));
-    to[3] = detail::batch<T>(_mm512_castpd_ps(high(second, fourth)));
-  } else {
-    to[0] = detail::batch<T>(low(v[0], v[1]));
-    to[1] = detail::batch<T>(high(v[0], v[1]));
-  }
-#elif defined(__AVX__)
-  __m256 v[count];
-  for (auto i = std::size_t{0}; i < count; ++i) {
-    auto const piece = [&](std::size_t lane) TESSERA_INLINE {
-      auto x = __m128{};
-      std::memcpy(&x, from + (lane * count + i) * row, sizeof(x));
-      return x;
-    };
-    v[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(piece(0)), piece(1), 1);
-  }
-  auto const low = [](__m256 a, __m256 b) TESSERA_INLINE {
+#else
+  auto const pieces = [&](std::size_t r) TESSERA_INLINE {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(piece(0, r)), piece(1, r), 1);
+  };
+  auto const low = [](__m256 a, __m256 b) TESSERA_INLINE { return _mm256_unpacklo_ps(a, b); };
+  auto const high = [](__m256 a, __m256 b) TESSERA_INLINE { return _mm256_unpackhi_ps(a, b); };
+  auto const low_pair = [](__m256 a, __m256 b) TESSERA_INLINE {
     return _mm256_unpacklo_pd(_mm256_castps_pd(a), _mm256_castps_pd(b));
   };
-  auto const high = [](__m256 a, __m256 b) TESSERA_INLINE {
+  auto const high_pair = [](__m256 a, __m256 b) TESSERA_INLINE {
     return _mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b));
   };
-  if constexpr (count == 4) {
-    auto const first = _mm256_unpacklo_ps(v[0], v[1]);
-    auto const second = _mm256_unpackhi_ps(v[0], v[1]);
-    auto const third = _mm256_unpacklo_ps(v[2], v[3]);
-    auto const fourth = _mm256_unpackhi_ps(v[2], v[3]);
-    to[0] = detail::batch<T>(_mm256_castpd_ps(low(first, third)));
-    to[1] = detail::batch<T>(_mm256_castpd_ps(high(first, third)));
-    to[2] = detail::batch<T>(_mm256_castpd_ps(low(second, fourth)));
-    to[3] = detail::batch<T>(_mm256_castpd_ps(high(second, fourth)));
+#endif
+  auto const column = [](auto v) TESSERA_INLINE -> pack<T> {
+    using B = detail::batch<T>;
+    return B(detail::same_bits<typename B::register_type>(v));
+  };
+  auto const first = pieces(0);
+  auto const second = pieces(1);
+  if constexpr (count == 2) {
+    to[0] = column(low_pair(first, second));
+    to[1] = column(high_pair(first, second));
   } else {
-    to[0] = detail::batch<T>(low(v[0], v[1]));
-    to[1] = detail::batch<T>(high(v[0], v[1]));
+    auto const third = pieces(2);
+    auto const fourth = pieces(3);
+    to[0] = column(low_pair(low(first, second), low(third, fourth)));
+    to[1] = column(high_pair(low(first, second), low(third, fourth)));
+    to[2] = column(low_pair(high(first, second), high(third, fourth)));
+    to[3] = column(high_pair(high(first, second), high(third, fourth)));
   }
 #else
   for (auto c = std::size_t{0}; c < count; ++c) {

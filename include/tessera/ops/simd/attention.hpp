@@ -50,7 +50,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                                  detail::attention_slopes<T> const& s, auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
     auto const width = head.width;
-    lane::copy_turned(head.keys, head.width, head.k, head.kv_row, memory.k, padded);
+    lane::copy_turned(head.keys, width, head.k, head.kv_row, memory.k, padded);
     lane::copy_turned(head.keys, width, head.v, head.kv_row, memory.v, padded);
     copy_rows(head, head.k, head.kv_row, memory.rows, width);
     if (s.adds) {
@@ -118,11 +118,12 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// Scores to probabilities, zero beyond what the query sees; returns the logarithm of the sum.
   template <class T> static auto softmax(T* p, std::size_t seen, std::size_t keys, T scale) -> T {
     using V = lane::pack<T>;
-    auto const most = total<reductions::takes_larger, T>(scaled<T>{p, scale}, seen);
+    auto const most = detail::total_of_run<reductions::takes_larger, T>(scaled<T>{p, scale}, seen);
     for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
       lanes.store(p + j, exp(lanes.load(p + j) * V(scale) - V(most)));
     });
-    auto const sum = total<reductions::adds, T>(nodes::contiguous_row<T const>{p}, seen);
+    auto const sum =
+        detail::total_of_run<reductions::adds, T>(nodes::contiguous_row<T const>{p}, seen);
     for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
       lanes.store(p + j, lanes.load(p + j) / V(sum));
     });
@@ -147,11 +148,6 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       return lanes.load(data + i) * lanes.splat(scale);
     }
   };
-  template <class Join, class T> static auto total(auto const& row, std::size_t n) -> T {
-    auto lanes = reductions::lanes<Join, T>{};
-    detail::add_run<Join>(lanes, row, n);
-    return lanes.total();
-  }
 };
 
 }  // namespace tessera
