@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "results.hpp"
+#include "spread.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -41,8 +43,20 @@ auto random_tokens() -> tokens {
   return result;
 }
 
+/// Threads that share what the models compute; none for one.
+struct shared_by {
+  explicit shared_by(std::size_t threads) : team(threads) {
+    if (threads < 2) return;
+    spread(team);
+    sharing.emplace(team);
+  }
+  workers team;
+  std::optional<shared_operations> sharing;
+};
+
 /// Steps from the end of the prompt to its double, and again.
-void decode(State& state) {
+template <std::size_t Threads> void decode(State& state) {
+  auto const sharing = shared_by(Threads);
   auto const& p = weights();
   auto const run = std::make_unique<streaming<model, token>>();
   run->state = {};
@@ -58,15 +72,20 @@ void decode(State& state) {
     }
   }
 }
-BENCHMARK(decode)->Name("gpt2/decode");
+BENCHMARK(decode<1>)->Name("gpt2/decode");
+BENCHMARK(decode<1>)->Name("one_thread/threads/gpt2/decode")->UseRealTime();
+BENCHMARK(decode<2>)->Name("threads/gpt2/decode")->UseRealTime();
 
-void prefill(State& state) {
+template <std::size_t Threads> void prefill(State& state) {
+  auto const sharing = shared_by(Threads);
   auto const& p = weights();
   auto const run = std::make_unique<inference<model, tokens>>();
   auto const x = random_tokens();
   for (auto _ : state) benchmark::DoNotOptimize((*run)(p, x).data()[0]);
 }
-BENCHMARK(prefill)->Name("gpt2/prefill128");
+BENCHMARK(prefill<1>)->Name("gpt2/prefill128");
+BENCHMARK(prefill<1>)->Name("one_thread/threads/gpt2/prefill128")->UseRealTime();
+BENCHMARK(prefill<2>)->Name("threads/gpt2/prefill128")->UseRealTime();
 
 /// The scores that follow the last token.
 auto const tells_prefill =

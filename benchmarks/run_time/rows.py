@@ -93,6 +93,8 @@ def networks():
     yield "gpt2/prefill128", Row(
         operations=2 * 128 * (12 * (block + 128 * 768) + head),
         peers={"torch": [network_peers.torch_prefill]})
+    yield "threads/gpt2/decode", Row(cores=2)
+    yield "threads/gpt2/prefill128", Row(cores=2)
 
 
 def elementwise():

@@ -3,16 +3,13 @@
 #include <tessera/tessera.hpp>
 #include <tessera/train/workers.hpp>
 
-#ifdef __linux__
-#include <sched.h>
-#endif
-
 #include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "results.hpp"
+#include "spread.hpp"
 #include "stream.hpp"
 
 #include <benchmark/benchmark.h>
@@ -105,27 +102,6 @@ struct task {
     return std::accumulate(losses, losses + Chunks, 0.0F);
   }
 };
-
-/// Gives every thread a processor of its own, of those that it may use: one that wakes may be put
-/// beside the one that wakes it, where others work.
-void spread([[maybe_unused]] workers& by) {
-#ifdef __linux__
-  static auto const all = [] {
-    auto cores = cpu_set_t{};
-    sched_getaffinity(0, sizeof(cores), &cores);
-    return cores;
-  }();
-  by.run(by.size(), [](std::size_t i) {
-    for (auto core = 0; core < CPU_SETSIZE; ++core) {
-      if (not CPU_ISSET(core, &all) || i-- > 0) continue;
-      auto own = cpu_set_t{};
-      CPU_SET(core, &own);
-      sched_setaffinity(0, sizeof(own), &own);
-      return;
-    }
-  });
-#endif
-}
 
 /// A row of one thread; and `threads/<row>`, two chunks by two threads, beside it by one.
 template <class Recurrent, std::size_t Hidden, std::size_t Time, std::size_t Batch, std::size_t In>

@@ -64,7 +64,7 @@ struct step_report {
 /// Training is a tessera::training; Loss as in layers/loss.hpp, sources as in data/batches.hpp,
 /// Parts as in train/parts.hpp. Schedule has rate(base, epoch), or is by_step, or
 /// reduce_on_plateau. Chunks of a batch are shared among threads, and their number is part of the
-/// type: the bits do not depend on the threads.
+/// type; where there is one, its large products are. The bits do not depend on the threads.
 ///
 /// State   `progress`, and with it everything that the next step depends on: see checkpoint.hpp
 /// Cost    allocates when it is made and when a run begins, a batch nothing. A validation runs in
@@ -97,7 +97,7 @@ class trainer {
         schedule_(schedule),
         loss_(loss),
         parts_(std::move(parts)...),
-        workers_(std::min(options_.threads, chunks)),
+        workers_(chunks > 1 ? std::min(options_.threads, chunks) : options_.threads),
         training_(std::make_unique<Training>()),
         best_(std::make_unique<parameters_type>()),
         best_statistics_(std::make_unique<statistics_type>()),
@@ -119,6 +119,8 @@ class trainer {
   [[nodiscard]] auto checkpoint_file() const -> std::filesystem::path {
     return options_.folder / "checkpoint.safetensors";
   }
+  /// The threads, for whoever computes between two steps: see shared_operations.
+  [[nodiscard]] auto team() -> workers& { return workers_; }
   /// The folder of checkpoint and logs has another name now: see run_folder.hpp.
   void move_to(std::filesystem::path folder) { options_.folder = std::move(folder); }
   /// Goes on where the checkpoint of the folder was written.
@@ -316,6 +318,7 @@ class trainer {
   }
 
   template <class Source> void step(Source const& source, auto const& slots) {
+    auto const sharing = shared_operations(workers_);
     auto const batch = progress_.batch;
     if (not Source::carries || batch == 0) training_->restart();
     workers_.run(chunks, [&](std::size_t c) { source.load(batch, c, chunks, slots[c]); });
@@ -393,6 +396,7 @@ class trainer {
   }
   template <class Source>
   void predict_by(auto const& slots, parameters_type const& p, Source& source, auto&& f) {
+    auto const sharing = shared_operations(workers_);
     auto runs = typename lent_passes<Training>::loan(passes_);
     const_view_of<Y> answers[chunks] = {};
     source.begin(0);

@@ -4,6 +4,7 @@
 #include <tessera/ops/reference/affine_map.hpp>
 #include <tessera/ops/simd/affine_map_row.hpp>
 #include <tessera/ops/simd/multiply_by_blocks.hpp>
+#include <tessera/ops/simd/shared_product.hpp>
 
 namespace tessera {
 
@@ -35,18 +36,45 @@ template <class T, std::size_t In, std::size_t Out> struct packed_weight {
   }
 };
 
-/// y = b + x·Wᵀ with packed panels.
-template <class T>
-void affine_map_packed(std::size_t rows, std::size_t in, std::size_t out, T const* x,
-                       T const* values, T const* bias, T* y) {
-  for (auto first = std::size_t{0}; first < out; first += tiles::panel<T>) {
-    auto const columns = out - first < tiles::panel<T> ? out - first : tiles::panel<T>;
-    tiles::multiply<T>({rows, columns, in, x, in, 1, values, tiles::panel<T>, y + first, out,
-                        bias == nullptr ? tiles::start::zero : tiles::start::bias,
-                        bias == nullptr ? nullptr : bias + first});
-    values += in * tiles::panel<T>;
+/// Rows of x and outputs of y = b + x·Wᵀ, as the weights lie.
+template <class T> struct affine_map_part {
+  std::size_t rows;
+  std::size_t in;
+  std::size_t out;
+  T const* x;
+  T const* bias;
+  T* y;
+  std::size_t y_row;  ///< the distance of two rows of y
+
+  /// Packed panels, of which the first begins with the first output.
+  void by_panels(T const* values) const {
+    for (auto first = std::size_t{0}; first < out; first += tiles::panel<T>) {
+      auto const columns = out - first < tiles::panel<T> ? out - first : tiles::panel<T>;
+      tiles::multiply<T>({rows, columns, in, x, in, 1, values, tiles::panel<T>, y + first, y_row,
+                          from(), bias == nullptr ? nullptr : bias + first});
+      values += in * tiles::panel<T>;
+    }
   }
-}
+  /// Wᵀ (In, Out), whose rows are contiguous.
+  template <class Stored> void by_columns(weight_matrix<T, Stored> const& b) const {
+    tiles::multiply<T, Stored>(
+        {rows, out, in, x, in, 1, b.data, b.row, y, y_row, from(), bias, b.scales});
+  }
+  /// W (Out, In) where it lies: a row of x at a time, or blocks for many.
+  void by_rows(weight_matrix<T> const& w) const {
+    if (rows >= 4)
+      return tiles::multiply_by_blocks(
+          tiles::product<T>{rows, out, in, x, in, 1, nullptr, 0, y, y_row, from(), bias},
+          tiles::columns_of_b<T, T>{w.transposed()});
+    for (auto r = std::size_t{0}; r < rows; ++r)
+      affine_map_row<T>(in, out, x + r * in, w.data, bias, y + r * y_row);
+  }
+
+ private:
+  [[nodiscard]] auto from() const -> tiles::start {
+    return bias == nullptr ? tiles::start::zero : tiles::start::bias;
+  }
+};
 
 /// y = b + x·Wᵀ for one row and a vector of outputs or fewer, weights by columns: a chain of
 /// latencies, with everything known that does not belong to it. One output has no vectors.
@@ -83,47 +111,37 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
   }
   static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {
     using T = scalar_of<decltype(x)>;
-    if constexpr (by_columns<decltype(weight)>) {
-      constexpr auto in = last_of<shape_of<decltype(x)>>;
-      constexpr auto out = last_of<shape_of<decltype(y)>>;
-      if constexpr (out <= lane::pack<T>::width)
-        if (detail::rows_of(x) == 1)
-          return detail::affine_map_few_outputs<in, out>(x.data(), weights_of<T>(weight), bias,
-                                                         y.data());
-      auto const b = weights_of<T>(weight).transposed();
-      tiles::multiply<T, stored_of<decltype(weight)>>(
-          {detail::rows_of(x), out, in, x.data(), in, 1, b.data, b.row, y.data(), out,
-           bias == nullptr ? tiles::start::zero : tiles::start::bias, bias, b.scales});
-    } else if constexpr (requires { packed.values; })
-      detail::affine_map_packed<T>(detail::rows_of(x), last_of<shape_of<decltype(x)>>,
-                                   last_of<shape_of<decltype(y)>>, x.data(), packed.values, bias,
-                                   y.data());
-    else
-      run_by_rows(x, weight, bias, y, packed);
-  }
-
- private:
-  /// The weights as they lie: a row of x at a time, or blocks for many.
-  static constexpr void run_by_rows(auto x, auto const& weight, auto const* bias, auto y,
-                                    auto& packed) {
-    using T = scalar_of<decltype(x)>;
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto out = last_of<shape_of<decltype(y)>>;
     constexpr auto width = lane::pack<T>::width;
-    constexpr auto turns = in >= width && out >= width;
-    if constexpr (turns && std::same_as<T, stored_of<decltype(weight)>>)
-      if (not std::is_constant_evaluated()) {
-        auto const rows = detail::rows_of(x);
-        auto const w = weights_of<T>(weight);
-        if (rows >= 4)
-          return tiles::multiply_by_blocks(
-              tiles::product<T>{rows, out, in, x.data(), in, 1, nullptr, 0, y.data(), out,
-                                bias == nullptr ? tiles::start::zero : tiles::start::bias, bias},
-              tiles::columns_of_b<T, T>{w.transposed()});
-        for (auto r = std::size_t{0}; r < rows; ++r)
-          detail::affine_map_row<T>(in, out, x.data() + r * in, w.data, bias, y.data() + r * out);
-        return;
-      }
+    constexpr auto has_columns = by_columns<decltype(weight)>;
+    constexpr auto has_panels = requires { packed.values; };
+    constexpr auto turns =
+        in >= width && out >= width && std::same_as<T, stored_of<decltype(weight)>>;
+    auto const rows = detail::rows_of(x);
+    if constexpr (has_columns && out <= width)
+      if (rows == 1)
+        return detail::affine_map_few_outputs<in, out>(x.data(), weights_of<T>(weight), bias,
+                                                       y.data());
+    if constexpr (has_columns || has_panels || turns)
+      if (not std::is_constant_evaluated())
+        return detail::in_shares<T>(
+            rows, out, in, [&](detail::share const& r, detail::share const& o) {
+              auto const part =
+                  detail::affine_map_part<T>{r.count,
+                                             in,
+                                             o.count,
+                                             x.data() + r.first * in,
+                                             bias == nullptr ? nullptr : bias + o.first,
+                                             y.data() + r.first * out + o.first,
+                                             out};
+              if constexpr (has_panels && not has_columns)
+                part.by_panels(packed.values + o.first * in);
+              else if constexpr (has_columns)
+                part.by_columns(weights_of<T>(weight).part(o.first, 0).transposed());
+              else
+                part.by_rows(weights_of<T>(weight).part(o.first, 0));
+            });
     kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
   }
 };

@@ -3,6 +3,7 @@
 
 #include <tessera/ops/reference/product.hpp>
 #include <tessera/ops/simd/multiply_by_blocks.hpp>
+#include <tessera/ops/simd/shared_product.hpp>
 
 #include <type_traits>
 
@@ -13,15 +14,11 @@ template <> struct kernel_for<detail::product_fn, simd> {
   static constexpr void run(detail::matrix_product<T, Stored> const& p) {
     if (std::is_constant_evaluated())
       kernel_for<detail::product_fn, reference>::run(p);
-    else if (p.b.column == 1)
-      by_tiles(in_tiles(p));
-    else if (p.adds_last)
-      kernel_for<detail::product_fn, reference>::run(p);
     else
-      tiles::multiply_by_blocks(
-          tiles::product<T>{p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, nullptr, 0,
-                            p.c, p.c_row, from(p), nullptr},
-          tiles::columns_of_b<T, Stored>{p.b});
+      detail::in_shares<T>(p.rows, p.columns, p.depth,
+                           [&](detail::share const& rows, detail::share const& columns) {
+                             run_alone(part(p, rows, columns));
+                           });
   }
   template <class T>
   static constexpr void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sums) {
@@ -37,22 +34,61 @@ template <> struct kernel_for<detail::product_fn, simd> {
       run(p);
       add_rows(p.depth, p.rows, p.a.data, sums);
     } else {
-      by_tiles(in_tiles(p), sums);
+      detail::in_shares<T>(
+          p.rows, p.columns, p.depth,
+          [&](detail::share const& rows, detail::share const& columns) {
+            by_tiles(in_tiles(part(p, rows, columns)), sums + rows.first);
+          },
+          tiles::rows, true);
     }
   }
   template <class T, class Stored>
   static constexpr void run_in_runs(detail::matrix_product<T, Stored> const& p,
                                     detail::product_runs const& row_runs,
                                     detail::product_runs const& depth_runs) {
-    auto tiles = in_tiles(p);
-    tiles.row_runs = row_runs;
-    tiles.depth_runs = depth_runs;
-    if constexpr (std::same_as<T, Stored>)
-      if (row_runs.length == 0 && is_narrow(tiles)) return multiply_narrow(tiles);
-    tiles::multiply<T, Stored, true>(tiles);
+    auto const in_runs = row_runs.length != 0;
+    detail::in_shares<T>(
+        p.rows, p.columns, p.depth,
+        [&](detail::share const& rows, detail::share const& columns) {
+          auto tiles = in_tiles(part(p, in_runs ? detail::share{0, rows.count} : rows, columns));
+          if (in_runs && rows.first != 0) {
+            tiles.a += rows.first / row_runs.length * row_runs.a;
+            tiles.c += rows.first / row_runs.length * row_runs.other;
+          }
+          tiles.row_runs = row_runs;
+          tiles.depth_runs = depth_runs;
+          if constexpr (std::same_as<T, Stored>)
+            if (not in_runs && is_narrow(tiles)) return multiply_narrow(tiles);
+          tiles::multiply<T, Stored, true>(tiles);
+        },
+        in_runs ? row_runs.length : +tiles::rows);
   }
 
  private:
+  /// Rows and columns of C.
+  template <class T, class Stored>
+  [[nodiscard]] static auto part(detail::matrix_product<T, Stored> p, detail::share const& rows,
+                                 detail::share const& columns)
+      -> detail::matrix_product<T, Stored> {
+    if (rows.first != 0) p.a = p.a.part(rows.first, 0);
+    if (columns.first != 0) p.b = p.b.part(0, columns.first);
+    p.c += rows.first * p.c_row + columns.first;
+    p.rows = rows.count;
+    p.columns = columns.count;
+    return p;
+  }
+  template <class T, class Stored>
+  static constexpr void run_alone(detail::matrix_product<T, Stored> const& p) {
+    if (p.b.column == 1)
+      by_tiles(in_tiles(p));
+    else if (p.adds_last)
+      kernel_for<detail::product_fn, reference>::run(p);
+    else
+      tiles::multiply_by_blocks(
+          tiles::product<T>{p.rows, p.columns, p.depth, p.a.data, p.a.row, p.a.column, nullptr, 0,
+                            p.c, p.c_row, from(p), nullptr},
+          tiles::columns_of_b<T, Stored>{p.b});
+  }
   template <class T, class Stored>
   [[nodiscard]] static auto in_tiles(detail::matrix_product<T, Stored> const& p)
       -> tiles::product<T, Stored> {

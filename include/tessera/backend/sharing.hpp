@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+namespace tessera::detail {
+
+/// Those who share a thread's large operations: `run` calls call(task, i) for every i below
+/// `tasks`, each once, by up to `threads` threads, and returns when all are done. It is what
+/// kernels know of `workers`.
+struct sharing_team {
+  std::size_t threads;
+  void* self;
+  void (*run)(void* self, std::size_t tasks, void* task, void (*call)(void*, std::size_t));
+};
+
+/// Of this thread; none where it works alone.
+inline constinit thread_local sharing_team const* current_team = nullptr;
+
+/// A part of a range, by whole units.
+struct share {
+  std::size_t first;
+  std::size_t count;
+};
+/// How `all` things are cut for at most `most` threads: into ranges of `each`, whole units, of
+/// which the last takes what is left too.
+struct shares {
+  std::size_t all;
+  std::size_t each;
+  std::size_t count;
+
+  shares(std::size_t things, std::size_t unit, std::size_t most) : all(things) {
+    auto const units = things < unit ? std::size_t{1} : things / unit;
+    each = (units + most - 1) / most * unit;
+    count = (units * unit + each - 1) / each;
+  }
+  [[nodiscard]] auto operator[](std::size_t i) const -> share {
+    auto const first = i * each;
+    return {first, i + 1 == count ? all - first : each};
+  }
+};
+
+}  // namespace tessera::detail
