@@ -23,8 +23,8 @@ namespace tessera {
 /// Threads that share the tasks of a loop, the caller's own among them. Who does a task is decided
 /// by its number: what a task computes must not depend on others.
 ///
-/// One team serves a whole program: loops of several threads, or a loop within a task, are none's
-/// fault. The team works on one loop at a time; another that begins meanwhile is run by its caller.
+/// One team serves a whole program. It works on one loop at a time; another that begins meanwhile,
+/// on another thread or within a task, is run by its caller alone.
 ///
 /// Cost    allocates when it is made; a loop takes no lock and about a microsecond where the last
 ///         one was less than 50 us ago, since threads look out for the next so long before they
