@@ -54,3 +54,71 @@ TEST_CASE("matmul: NumPy's rule for stacks and vectors") {
   auto const product_of_expressions = evaluate(matmul(a * 2.0, b + 0.0));
   CHECK(product_of_expressions(1, 2, 0, 1) == Approx(2 * y(1, 2, 0, 1)));
 }
+
+namespace {
+
+/// Every arrangement of operands against their copies; `at` makes them from a and b.
+template <class T, class Backend, class S, class R>
+void as_they_lie(auto const& of_a, auto const& of_b) {
+  auto const a = std::make_unique<tensor<T, S, Backend>>();
+  auto const b = std::make_unique<tensor<T, R, Backend>>();
+  test::fill(*a, 1);
+  test::fill(*b, 2);
+  auto const copy_a = evaluate(of_a(*a) + T{0});
+  auto const copy_b = evaluate(of_b(*b) + T{0});
+  auto const want = evaluate(matmul(copy_a, copy_b));
+  CHECK(test::same_bits(evaluate(matmul(of_a(*a), of_b(*b))), want));
+  CHECK(test::same_bits(evaluate(matmul(of_a(*a), copy_b)), want));
+  CHECK(test::same_bits(evaluate(matmul(copy_a, of_b(*b))), want));
+  CHECK(test::same_bits(evaluate(matmul(of_a(*a * T{1}), of_b(*b * T{1}))), want));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("matmul: transposed matrices and slices have the bits of their copies", "",
+                   (std::pair<float, simd>), (std::pair<double, simd>),
+                   (std::pair<float, reference>)) {
+  using T = typename TestType::first_type;
+  using B = typename TestType::second_type;
+  auto const turned = [](auto const& x) { return transpose(x); };
+  auto const itself = [](auto const& x) { return slice(x, whole_axis); };
+  as_they_lie<T, B, shape<33, 17>, shape<33, 70>>(turned, itself);
+  as_they_lie<T, B, shape<17, 33>, shape<70, 33>>(itself, turned);
+  as_they_lie<T, B, shape<33, 17>, shape<70, 33>>(turned, turned);
+  auto const columns = [](auto const& x) { return slice(x, whole_axis, range<3, 20>); };
+  as_they_lie<T, B, shape<9, 25>, shape<17, 21>>(columns, columns);
+  auto const rows = [](auto const& x) { return slice(x, range<2, 9>); };
+  as_they_lie<T, B, shape<11, 8>, shape<10, 7>>(
+      [&](auto const& x) { return slice(rows(x), whole_axis, range<1, 8>); }, rows);
+  auto const sparse = [](auto const& x) { return slice(x, whole_axis, whole_axis, 1); };
+  as_they_lie<T, B, shape<6, 7, 3>, shape<7, 9, 2>>(sparse, sparse);
+  auto const heads = [](auto const& x) { return transpose(x, axis<1, 0, 2>); };
+  auto const keys = [](auto const& x) { return transpose(x, axis<1, 2, 0>); };
+  as_they_lie<T, B, shape<12, 3, 5>, shape<13, 3, 5>>(heads, keys);
+  auto const repeated = [](auto const& x) { return broadcast_to<shape<4, 6, 5>>(x); };
+  as_they_lie<T, B, shape<6, 1>, shape<4, 5, 7>>(repeated, itself);
+  as_they_lie<T, B, shape<6, 5, 2>, shape<5>>(
+      [](auto const& x) { return transpose(x, axis<2, 0, 1>); }, itself);
+}
+TEST_CASE("matmul: what lies in the target is read before it is written") {
+  auto x = tensor<float, shape<40, 40>>{};
+  test::fill(x, 1);
+  auto const before = x;
+  auto const want = evaluate(matmul(evaluate(transpose(before) * 1.0F), before));
+  x = matmul(transpose(x), x);
+  CHECK(test::same_bits(x, want));
+  x = before;
+  assign(slice(x, range<0, 20>), matmul(slice(x, range<10, 30>), transpose(x)));
+  auto const part = evaluate(
+      matmul(evaluate(slice(before, range<10, 30>) * 1.0F), evaluate(transpose(before) * 1.0F)));
+  CHECK(test::same_bits(evaluate(slice(x, range<0, 20>) * 1.0F), part));
+}
+TEST_CASE("matmul: large matrices are read where they lie, without memory") {
+  auto const a = std::make_unique<tensor<float, shape<300, 260>>>();
+  auto const c = std::make_unique<tensor<float, shape<260, 260>>>();
+  test::fill(*a, 1);
+  *c = matmul(transpose(*a), *a);
+  auto sum = 0.0F;
+  for (auto k = std::size_t{0}; k < 300; ++k) sum = lane::fma((*a)(k, 7), (*a)(k, 9), sum);
+  CHECK((*c)(7, 9) == sum);
+}

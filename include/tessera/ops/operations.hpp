@@ -65,13 +65,14 @@ template <class X> [[nodiscard]] constexpr auto rows_of(X const& x) -> std::size
 struct affine_map_fn;
 
 /// C = A·B, or C += A·B where it `adds`: every number of C adds over the depth ascending, one fused
-/// multiply-add each. The rows of C are contiguous. B may be stored narrower.
+/// multiply-add each. The rows of C are contiguous. B may be stored narrower. Kernels are made for
+/// a B whose rows or columns are contiguous; another one costs more.
 template <class T, class Stored = T> struct matrix_product {
   std::size_t rows;
   std::size_t columns;
   std::size_t depth;
   weight_matrix<T> a;          ///< (rows, depth)
-  weight_matrix<T, Stored> b;  ///< (depth, columns); its rows or its columns are contiguous
+  weight_matrix<T, Stored> b;  ///< (depth, columns)
   T* c;
   std::size_t c_row;  ///< the distance of two rows of C
   bool adds;

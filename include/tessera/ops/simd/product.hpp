@@ -81,7 +81,7 @@ template <> struct kernel_for<detail::product_fn, simd> {
   static constexpr void run_alone(detail::matrix_product<T, Stored> const& p) {
     if (p.b.column == 1)
       by_tiles(in_tiles(p));
-    else if (p.adds_last)
+    else if (p.adds_last || p.b.row != 1)
       kernel_for<detail::product_fn, reference>::run(p);
     else
       tiles::multiply_by_blocks(
