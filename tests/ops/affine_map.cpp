@@ -149,3 +149,56 @@ TEMPLATE_TEST_CASE("affine_map: a row of few outputs has the bits of many rows",
   stored_otherwise<TestType, TestType, 6, 15>();
   stored_otherwise<TestType, TestType, 7, 16>();
 }
+
+namespace {
+
+/// Weights of a megabyte and more, as they lie and by columns, against the reference.
+template <class T, class Stored, std::size_t In, std::size_t Out> void large_weights() {
+  using S = shape<at_most(27), In>;
+  using R = shape<at_most(27), Out>;
+  using fast = kernel_for<detail::affine_map_fn, simd>;
+  using slow = kernel_for<detail::affine_map_fn, reference>;
+  static_assert(std::same_as<typename fast::template packed<T, 27, In, Out>, nothing>);
+  auto const weight = std::make_unique<tensor<T, shape<Out, In>>>();
+  auto const x = std::make_unique<tensor<T, S>>();
+  auto bias = tensor<T, shape<Out>>{};
+  test::fill(*weight, 1);
+  test::fill(bias, 2);
+  test::fill(*x, 3);
+  auto const compared = [&](auto const& stored, tensor<T, shape<Out, In>> const& widened) {
+    auto none = nothing{};
+    for (auto const n : {1U, 2U, 3U, 4U, 27U}) {
+      INFO(In << " to " << Out << ", " << n << " rows");
+      auto const want = std::make_unique<tensor<T, R>>();
+      auto const y = std::make_unique<tensor<T, R>>();
+      auto const at = as_const(x->sized(n));
+      slow::run(at, widened, bias.data(), want->sized(n), none);
+      fast::run(at, stored, bias.data(), y->sized(n), none);
+      CHECK(std::memcmp(y->values, want->values, n * Out * sizeof(T)) == 0);
+    }
+  };
+  if constexpr (std::same_as<T, Stored>) compared(*weight, *weight);
+  auto const checked = [&](auto stored) {
+    stored->pack(weights_of<T>(*weight));
+    auto const widened = std::make_unique<tensor<T, shape<Out, In>>>();
+    for (auto i = std::size_t{0}; i < widened->size(); ++i)
+      widened->data()[i] = stored->numbers().at(i / In, i % In);
+    compared(*stored, *widened);
+  };
+  if constexpr (not std::same_as<T, Stored>)
+    checked(std::make_unique<compact_matrix<T, shape<Out, In>, simd, Stored>>());
+  checked(std::make_unique<packed_matrix<T, shape<Out, In>, simd, Stored>>());
+}
+
+}  // namespace
+
+TEST_CASE("affine_map: large weights have the bits of the reference, however they are stored") {
+  large_weights<float, float, 1030, 260>();
+  large_weights<float, float, 40001, 7>();
+  large_weights<float, float, 5, 60001>();
+  large_weights<double, double, 523, 257>();
+  large_weights<float, bf16, 1030, 260>();
+  large_weights<float, std::int8_t, 1030, 260>();
+  large_weights<double, f16, 523, 257>();
+  large_weights<float, bf16, 40001, 7>();
+}

@@ -55,19 +55,32 @@ template <class T> struct affine_map_part {
       values += in * tiles::panel<T>;
     }
   }
-  /// Wᵀ (In, Out), whose rows are contiguous.
+  /// Wᵀ (In, Out), whose rows are contiguous; blocks widen what is stored narrower once for many.
   template <class Stored> void by_columns(weight_matrix<T, Stored> const& b) const {
-    tiles::multiply<T, Stored>(
-        {rows, out, in, x, in, 1, b.data, b.row, y, y_row, from(), bias, b.scales});
-  }
-  /// W (Out, In) where it lies: a row of x at a time, or blocks for many.
-  void by_rows(weight_matrix<T> const& w) const {
-    if (rows >= 4)
-      return tiles::multiply_by_blocks(
+    auto const p = tiles::product<T, Stored>{rows,  out, in,    x,      in,   1,       b.data,
+                                             b.row, y,   y_row, from(), bias, b.scales};
+    auto const gains = std::same_as<T, Stored>
+                           ? in > tiles::block_depth && in * b.row * sizeof(T) >= tiles::large
+                           : out >= lane::pack<T>::width;
+    if (rows >= 4 * tiles::rows && gains)
+      tiles::multiply_by_blocks(
           tiles::product<T>{rows, out, in, x, in, 1, nullptr, 0, y, y_row, from(), bias},
-          tiles::columns_of_b<T, T>{w.transposed()});
-    for (auto r = std::size_t{0}; r < rows; ++r)
-      affine_map_row<T>(in, out, x + r * in, w.data, bias, y + r * y_row);
+          tiles::rows_of_b<T, Stored>{b.data, b.row, b.scales});
+    else
+      tiles::multiply<T, Stored>(p);
+  }
+  /// W (Out, In) where it lies: a row of x at a time, or blocks for three or more. Blocks also take
+  /// what is stored narrower, and few outputs.
+  template <class Stored> void by_rows(weight_matrix<T, Stored> const& w) const {
+    if constexpr (std::same_as<T, Stored>)
+      if (rows < 3 && out >= lane::pack<T>::width) {
+        for (auto r = std::size_t{0}; r < rows; ++r)
+          affine_map_row<T>(in, out, x + r * in, w.data, bias, y + r * y_row);
+        return;
+      }
+    tiles::multiply_by_blocks(
+        tiles::product<T>{rows, out, in, x, in, 1, nullptr, 0, y, y_row, from(), bias},
+        tiles::columns_of_b<T, Stored>{w.transposed()});
   }
 
  private:
@@ -116,8 +129,7 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
     constexpr auto width = lane::pack<T>::width;
     constexpr auto has_columns = by_columns<decltype(weight)>;
     constexpr auto has_panels = requires { packed.values; };
-    constexpr auto turns =
-        in >= width && out >= width && std::same_as<T, stored_of<decltype(weight)>>;
+    constexpr auto turns = (in >= width && out >= width) || in * out * sizeof(T) >= tiles::large;
     auto const rows = detail::rows_of(x);
     if constexpr (has_columns && out <= width)
       if (rows == 1)

@@ -37,10 +37,11 @@ template <class T> [[nodiscard]] constexpr auto rows_of_block(product<T> const& 
   return (is_transposed(p) ? most : most / 4) / rows * rows;
 }
 
-/// B as it lies, its rows `row` apart.
-template <class T> struct rows_of_b {
-  T const* data;
+/// B as it lies, its rows `row` apart; it may be stored narrower.
+template <class T, class Stored = T> struct rows_of_b {
+  Stored const* data;
   std::size_t row;
+  [[no_unique_address]] weight_scales<T, is_scaled<Stored>> scales{};
 
   /// The block at (k, column), by panels of a tile's columns.
   void copy(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
@@ -51,8 +52,11 @@ template <class T> struct rows_of_b {
       auto const wide = columns - c < vectors * width ? columns - c : vectors * width;
       for (auto i = std::size_t{0}; i < depth; ++i, from += row, to += vectors * width) {
         auto v = std::size_t{0};
-        for (; v + width <= wide; v += width) lane::store(to + v, lane::load(from + v));
-        if (v < wide) lane::store(to + v, lane::load_first(from + v, wide - v));
+        for (; v + width <= wide; v += width)
+          lane::store(to + v, stored_vector<false>(from + v, scales, k + i, column + c + v, width));
+        if (v < wide)
+          lane::store(to + v,
+                      stored_vector<true>(from + v, scales, k + i, column + c + v, wide - v));
       }
     }
   }
@@ -63,17 +67,41 @@ template <class T, class Stored> struct columns_of_b {
 
   void copy(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
             T* to) const {
-    constexpr auto panel = vectors * lane::pack<T>::width;
     for (auto c = std::size_t{0}; c < columns; c += panel, to += depth * panel) {
       auto const wide = columns - c < panel ? columns - c : panel;
       if constexpr (std::same_as<T, Stored>)
         lane::copy_turned(wide, depth, matrix.data + (column + c) * matrix.column + k,
                           matrix.column, to, panel);
       else
-        for (auto i = std::size_t{0}; i < depth; ++i)
-          for (auto j = std::size_t{0}; j < wide; ++j)
-            to[i * panel + j] = matrix.at(k + i, column + c + j);
+        copy_widened(k, depth, column + c, wide, to);
     }
+  }
+
+ private:
+  static constexpr auto panel = vectors * lane::pack<T>::width;
+
+  /// A few columns at a time, widened before they are turned.
+  void copy_widened(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
+                    T* to) const {
+    constexpr auto width = lane::pack<T>::width;
+    alignas(64) T widened[width * block_depth];
+    for (auto c = std::size_t{0}; c < columns; c += width) {
+      auto const count = columns - c < width ? columns - c : +width;
+      for (auto i = std::size_t{0}; i < count; ++i)
+        widen(depth, k, column + c + i, widened + i * block_depth);
+      lane::copy_turned(count, depth, widened, block_depth, to + c, panel);
+    }
+  }
+  void widen(std::size_t depth, std::size_t k, std::size_t column, T* to) const {
+    constexpr auto width = lane::pack<T>::width;
+    auto const* const from = matrix.data + column * matrix.column + k;
+    auto const scales = matrix.scales.transposed();  // what is a column of B is a row here
+    auto i = std::size_t{0};
+    for (; i + width <= depth; i += width)
+      lane::store(to + i, stored_vector<false>(from + i, scales, column, k + i, width));
+    if (i < depth)
+      lane::store_first(to + i, stored_vector<true>(from + i, scales, column, k + i, depth - i),
+                        depth - i);
   }
 };
 
@@ -117,7 +145,7 @@ void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr)
     auto const depth = below < block_depth ? below : +block_depth;
     auto const right = p.columns - column;
     auto const columns = right < panel<T> ? right : +panel<T>;
-    matrix.copy(k, depth, column, columns, b);
+    if (depth > 0) matrix.copy(k, depth, column, columns, b);  // without depth B may be null
     multiply_block(p, row, k, depth, column, columns, b);
   };
   auto const step = rows_of_block(p);
@@ -139,7 +167,7 @@ void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr)
   }
 }
 template <class T> void multiply_by_blocks(product<T> const& p, T* sums = nullptr) {
-  multiply_by_blocks(p, rows_of_b<T>{p.b, p.b_depth}, sums);
+  multiply_by_blocks(p, rows_of_b<T>{p.b, p.b_depth, {}}, sums);
 }
 
 /// True where C has so few columns that vectors go along the rows of a transposed A instead.

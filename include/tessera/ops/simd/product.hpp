@@ -27,11 +27,12 @@ template <> struct kernel_for<detail::product_fn, simd> {
     else
       tiles::add_rows<T>(rows, columns, d, columns, sums);
   }
-  /// run(p), with the columns of Aᵀ added to `sums` while they are in a cache.
+  /// run(p) of a transposed A (a.row is 1), whose columns are added to `sums` while they are in a
+  /// cache.
   template <class T>
   static constexpr void run_with_sums(detail::matrix_product<T> const& p, T* sums) {
-    if (std::is_constant_evaluated() || p.a.row != 1 || p.b.column != 1) {
-      run(p);
+    if (std::is_constant_evaluated()) {
+      kernel_for<detail::product_fn, reference>::run(p);
       add_rows(p.depth, p.rows, p.a.data, sums);
     } else {
       detail::in_shares<T>(
