@@ -84,13 +84,20 @@ template <class Y> constexpr void through_temporary(Y y, auto&& compute) {
   });
 }
 
-template <class Y, class E> constexpr void run_row_blocks(Y y, E const& e) {
-  auto const pass = [](auto to, auto const& block) { assign_pass(to, block); };
+template <class Y, class E> constexpr void run_row_blocks(Y y, E const& e, auto const& pass) {
   using blocks = nodes::row_block<shape_of<Y>, 1>;
   if (blocks::conflicts(e, memory_of_target(y)))
     through_temporary(y, [&](auto to) { assign_row_blocks(to, e, pass); });
   else
     assign_row_blocks(y, e, pass);
+}
+template <class Y, class E> constexpr void run_row_blocks(Y y, E const& e) {
+  if constexpr (softmax_in_place<Y, E>)
+    run_row_blocks(y, nodes::detail::softmax_operand(e), [](auto to, auto const& block) {
+      kernel_for<softmax_fn, backend_of<Y>>::run(to, block);
+    });
+  else
+    run_row_blocks(y, e, [](auto to, auto const& block) { assign_pass(to, block); });
 }
 
 template <class Y, class E> constexpr void run_assignment(Y y, E& e) {

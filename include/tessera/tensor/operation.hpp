@@ -60,6 +60,8 @@ struct divide {
     return I == 0 ? constant_like(y, 1) / b : -y / b;
   }
 };
+/// What softmax divides by its sum.
+struct share : divide {};
 struct negate {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) { return -a; }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {

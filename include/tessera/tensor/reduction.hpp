@@ -139,10 +139,14 @@ template <array_operand X, std::ptrdiff_t... Axes>
   return x - logsumexp(x, axes, keepdims);
 }
 
-/// exp(x) / sum(exp(x)) along the axes, as exp(log_softmax(x)): nothing overflows.
+/// exp(x - max(x)) / sum(exp(x - max(x))) along the axes: nothing overflows.
+///
+/// Cost      assigned to a tensor, along the last axis: one exponential and one division a number,
+///           and no temporaries; elsewhere two exponentials
 template <array_operand X, std::ptrdiff_t... Axes>
 [[nodiscard]] constexpr auto softmax(X&& x, axis_list<Axes...> axes) {
-  return exp(log_softmax(std::forward<X>(x), axes));
+  auto const e = exp(x - max(x, axes, keepdims));
+  return detail::binary<op::share>(e, sum(e, axes, keepdims));
 }
 
 }  // namespace tessera

@@ -60,6 +60,14 @@ struct rows_of_node<result<Op, Arg>, S> {
   static constexpr std::size_t longest = rows_of_node<Arg, S>::longest;
 };
 
+template <class E> inline constexpr bool is_softmax = false;
+template <class E, class Sum>
+inline constexpr bool is_softmax<map<op::share, E, result<Sum, E>>> = true;
+/// What a softmax is taken of: exp(x - max(x)) is its first operand.
+[[nodiscard]] constexpr auto softmax_operand(auto const& e) -> auto const& {
+  return e.template arg<0>().template arg<0>().template arg<0>();
+}
+
 }  // namespace detail
 
 /// Some rows of what has shape S, with leading axes taken as one.
@@ -128,6 +136,10 @@ template <class S, std::size_t Most> struct row_block {
 
 namespace tessera::detail {
 
+/// kernel_for<softmax_fn, Backend>::run(y, x): the softmax of rows, which may be written where x
+/// is.
+struct softmax_fn {};
+
 /// A block has about half of the nearest cache, so that what is written fits as well.
 inline constexpr std::size_t block_bytes = 16 * 1024;
 inline constexpr std::size_t most_block_rows = 64;
@@ -150,6 +162,11 @@ inline constexpr bool by_row_blocks = [] {
     return not nodes::is_result<E> && not is_bounded(S::extents[S::rank - 1]) &&
            nodes::detail::rows_of_node<E, S>::follow;
 }();
+
+/// True where the exponentials of a softmax fit where its result goes.
+template <class Y, class E>
+inline constexpr bool softmax_in_place =
+    nodes::detail::is_softmax<E> && std::same_as<typename Y::scalar_type, scalar_of<E>>;
 
 template <class Y, class E> constexpr void assign_row_blocks(Y y, E const& e, auto const& assign) {
   using S = shape_of<Y>;

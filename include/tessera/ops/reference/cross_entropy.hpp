@@ -35,7 +35,17 @@ template <> struct kernel_for<detail::cross_entropy_fn, reference> {
   static constexpr auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,
                              auto const* targets, T* slope) -> T {
     auto loss = reductions::lanes<reductions::adds, T>{};
-    for (auto r = std::size_t{0}; r < rows.count; ++r) {
+    for_each_target(
+        rows, logits, targets, slope, [&](T const* of_row, std::size_t target, T* row_slope) {
+          loss.add(row(of_row, rows.classes, target, rows.smoothing, row_slope, rows.scale));
+        });
+    return rows.count == 0 ? T{0} : loss.total() * rows.scale;
+  }
+  /// Calls f(logits, target, slope) for the rows that count; the slopes of others are zero.
+  template <class T>
+  static constexpr void for_each_target(detail::cross_entropy_rows<T> const& rows, T const* logits,
+                                        auto const* targets, T* slope, auto const& f) {
+    for (auto r = std::size_t{0}; r < rows.count; ++r, logits += rows.classes) {
       auto const wanted = static_cast<std::int64_t>(targets[r]);
       auto* const row_slope = slope == nullptr ? nullptr : slope + r * rows.classes;
       if (wanted == rows.ignored) {
@@ -45,10 +55,8 @@ template <> struct kernel_for<detail::cross_entropy_fn, reference> {
       }
       require(wanted >= 0 && wanted < static_cast<std::int64_t>(rows.classes),
               "cross_entropy: a target is no class");
-      loss.add(row(logits + r * rows.classes, rows.classes, static_cast<std::size_t>(wanted),
-                   rows.smoothing, row_slope, rows.scale));
+      f(logits, static_cast<std::size_t>(wanted), row_slope);
     }
-    return rows.count == 0 ? T{0} : loss.total() * rows.scale;
   }
   /// The rows that count.
   static constexpr auto terms(std::size_t rows, auto const* targets, std::int64_t ignored)

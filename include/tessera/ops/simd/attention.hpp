@@ -117,18 +117,9 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   }
   /// Scores to probabilities, zero beyond what the query sees; returns the logarithm of the sum.
   template <class T> static auto softmax(T* p, std::size_t seen, std::size_t keys, T scale) -> T {
-    using V = lane::pack<T>;
-    auto const most = detail::total_of_run<reductions::takes_larger, T>(scaled<T>{p, scale}, seen);
-    for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
-      lanes.store(p + j, exp(lanes.load(p + j) * V(scale) - V(most)));
-    });
-    auto const sum =
-        detail::total_of_run<reductions::adds, T>(nodes::contiguous_row<T const>{p}, seen);
-    for_each_vector<T>(seen, [&](auto lanes, std::size_t j) TESSERA_INLINE {
-      lanes.store(p + j, lanes.load(p + j) / V(sum));
-    });
+    auto const [most, total] = detail::softmax_of_row(scaled<T>{p, scale}, seen, p);
     for (auto j = seen; j < keys; ++j) p[j] = T{0};
-    return most + lane::log(sum);
+    return most + lane::log(total);
   }
   template <class T>
   static void slopes(T* p, T* dp, std::size_t seen, std::size_t keys, T scale, T log_sum, T inner) {

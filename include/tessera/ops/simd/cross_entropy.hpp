@@ -6,23 +6,6 @@
 
 namespace tessera {
 
-namespace detail::inline TESSERA_TARGET {
-
-/// exp(x - most), which is kept where there is memory for it.
-template <class T> struct exponentials_of_row {
-  T const* x;
-  T most;
-  T* kept;
-
-  template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
-    auto const e = lane::exp(lanes.load(x + i) - lanes.splat(most));
-    if (kept != nullptr) lanes.store(kept + i, e);
-    return e;
-  }
-};
-
-}  // namespace detail::inline TESSERA_TARGET
-
 /// The passes of a row by vectors, and the logarithms of a block of rows together.
 template <>
 struct kernel_for<detail::cross_entropy_fn, simd>
@@ -34,19 +17,11 @@ struct kernel_for<detail::cross_entropy_fn, simd>
     if (std::is_constant_evaluated()) return by_one::rows(rows, logits, targets, slope);
     auto loss = reductions::lanes<reductions::adds, T>{};
     auto next = block<T>{};
-    for (auto r = std::size_t{0}; r < rows.count; ++r) {
-      auto const wanted = static_cast<std::int64_t>(targets[r]);
-      auto* const row_slope = slope == nullptr ? nullptr : slope + r * rows.classes;
-      if (wanted == rows.ignored) {
-        for (auto c = std::size_t{0}; slope != nullptr && c < rows.classes; ++c)
-          row_slope[c] = T{0};
-        continue;
-      }
-      require(wanted >= 0 && wanted < static_cast<std::int64_t>(rows.classes),
-              "cross_entropy: a target is no class");
-      add_row(next, rows, logits + r * rows.classes, static_cast<std::size_t>(wanted), row_slope);
-      if (next.count == block_rows) add_losses(loss, next, rows);
-    }
+    by_one::for_each_target(rows, logits, targets, slope,
+                            [&](T const* row, std::size_t target, T* row_slope) {
+                              add_row(next, rows, row, target, row_slope);
+                              if (next.count == block_rows) add_losses(loss, next, rows);
+                            });
     add_losses(loss, next, rows);
     return rows.count == 0 ? T{0} : detail::total_of(loss) * rows.scale;
   }
@@ -68,9 +43,7 @@ struct kernel_for<detail::cross_entropy_fn, simd>
                       std::size_t target, T* slope) {
     using reductions::adds;
     auto const x = nodes::contiguous_row<T const>{logits};
-    auto const most = detail::total_of_run<reductions::takes_larger, T>(x, rows.classes);
-    auto const total = detail::total_of_run<adds, T>(
-        detail::exponentials_of_row<T>{logits, most, slope}, rows.classes);
+    auto const [most, total] = detail::exponentiate(x, rows.classes, slope);
     auto const k = to.count++;
     to.most[k] = most;
     to.total[k] = total;

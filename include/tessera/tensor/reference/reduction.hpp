@@ -125,4 +125,28 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, reference> {
   };
 };
 
+template <> struct kernel_for<detail::softmax_fn, reference> {
+  template <class Y, class E> static constexpr void run(Y y, E const& x) {
+    auto const n = detail::row_length(y.actual);
+    detail::for_each_row(y.actual, [&](auto const& index) {
+      row(n, nodes::detail::operand_row<shape_of<Y>>(x, index),
+          detail::destination_row(y, index).data);
+    });
+  }
+
+ private:
+  template <class T> static constexpr void row(std::size_t n, auto const& x, T* y) {
+    auto largest = reductions::lanes<reductions::takes_larger, T>{};
+    for (auto i = std::size_t{0}; i < n; ++i) largest.add(x.get(one_lane{}, i));
+    auto const most = largest.total();
+    auto exponentials = reductions::lanes<reductions::adds, T>{};
+    for (auto i = std::size_t{0}; i < n; ++i) {
+      y[i] = lane::exp(x.get(one_lane{}, i) - most);
+      exponentials.add(y[i]);
+    }
+    auto const total = exponentials.total();
+    for (auto i = std::size_t{0}; i < n; ++i) y[i] = y[i] / total;
+  }
+};
+
 }  // namespace tessera

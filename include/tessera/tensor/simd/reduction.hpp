@@ -194,6 +194,39 @@ template <class Join, class T>
   return total_of(lanes);
 }
 
+/// exp(x - most) of a row x, which is kept where there is memory for it.
+template <class Row, class T> struct exponentials_of_row {
+  Row x;
+  T most;
+  T* kept;
+
+  template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
+    auto const e = lane::exp(x.get(lanes, i) - lanes.splat(most));
+    if (kept != nullptr) lanes.store(kept + i, e);
+    return e;
+  }
+};
+/// The maximum of a row of n elements and the sum of exp(x - maximum), which are kept likewise.
+template <class T> struct softmax_sums {
+  T most;
+  T total;
+};
+template <class Row, class T>
+[[nodiscard]] TESSERA_INLINE inline auto exponentiate(Row const& x, std::size_t n, T* kept)
+    -> softmax_sums<T> {
+  auto const most = total_of_run<reductions::takes_larger, T>(x, n);
+  return {most, total_of_run<reductions::adds, T>(exponentials_of_row<Row, T>{x, most, kept}, n)};
+}
+/// y = softmax(x) for a row of n elements.
+template <class Row, class T>
+TESSERA_INLINE inline auto softmax_of_row(Row const& x, std::size_t n, T* y) -> softmax_sums<T> {
+  auto const sums = exponentiate(x, n, y);
+  for_each_vector<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+    lanes.store(y + i, lanes.load(y + i) / lanes.splat(sums.total));
+  });
+  return sums;
+}
+
 }  // namespace detail::inline TESSERA_TARGET
 
 template <class Join> struct kernel_for<detail::reduce_fn<Join>, simd> {
@@ -230,6 +263,22 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, simd> {
       });
     }
   };
+};
+
+template <> struct kernel_for<detail::softmax_fn, simd> {
+  template <class Y, class E> static constexpr void run(Y y, E const& x) {
+    using by_one = kernel_for<detail::softmax_fn, reference>;
+    if constexpr (not detail::by_vectors<scalar_of<Y>, E>) {
+      by_one::run(y, x);
+    } else {
+      if (std::is_constant_evaluated()) return by_one::run(y, x);
+      auto const n = detail::row_length(y.actual);
+      detail::for_each_row(y.actual, [&](auto const& index) {
+        detail::softmax_of_row(nodes::detail::operand_row<shape_of<Y>>(x, index), n,
+                               detail::destination_row(y, index).data);
+      });
+    }
+  }
 };
 
 }  // namespace tessera
