@@ -39,6 +39,70 @@ TEMPLATE_TEST_CASE("layer_norm: the bits of the reference, for random geometries
     }
   }
 }
+TEMPLATE_TEST_CASE("layer_norm: slopes have the bits of the reference", "", float, double) {
+  using T = TestType;
+  using fast = kernel_for<detail::layer_norm_fn, simd>;
+  using slow = kernel_for<detail::layer_norm_fn, reference>;
+  auto r = torch_generator(2);
+  auto const up_to = [&](std::uint32_t n) { return std::size_t{1} + r.randint(n); };
+  for (auto round = 0; round < 40; ++round) {
+    auto const g = detail::layer_norm_geometry{.rows = up_to(40), .features = up_to(300)};
+    auto const numbers = [&](std::size_t n) {
+      auto v = std::vector<T>(n);
+      r.uniform(v.data(), n, -2, 3);
+      return v;
+    };
+    auto const x = numbers(g.rows * g.features);
+    auto const dy = numbers(g.rows * g.features);
+    auto const weight = numbers(g.features);
+    auto const mean = numbers(g.rows);
+    auto const scale = numbers(g.rows);
+    for (auto const wanted : {0U, 1U, 2U, 3U, 7U}) {  // dx, slopes of parameters, dx is added to
+      auto const run = [&](auto kernel) {
+        auto to = std::vector<T>((g.rows + 4) * g.features, T{2});
+        auto* const dx = to.data() + 4 * g.features;
+        auto* const dweight = (wanted & 2U) != 0 ? to.data() : nullptr;
+        decltype(kernel)::backward(
+            g, x.data(), round % 3 == 0 ? nullptr : weight.data(), mean.data(), scale.data(),
+            dy.data(),
+            detail::layer_norm_slopes<T>{(wanted & 1U) != 0 ? dx : nullptr, wanted == 7, dweight,
+                                         dweight == nullptr ? nullptr : dweight + g.features},
+            to.data() + 2 * g.features);
+        return to;
+      };
+      CHECK(run(fast{}) == run(slow{}));
+    }
+  }
+}
+TEST_CASE("layer_norm: slopes as a tensor for every step between has them") {
+  using X = tensor<float, shape<21, 70>>;
+  using column = tensor<float, shape<21, 1>>;
+  using row = tensor<float, shape<70>>;
+  auto x = X{};
+  auto dy = X{};
+  auto weight = row{};
+  test::fill(x, 1, 3);
+  test::fill(dy, 2, 3);
+  test::fill(weight, 3, 1);
+  column const mean = tessera::mean(x, axis<-1>, keepdims);
+  column const scale = rsqrt(variance(x, axis<-1>, keepdims));
+  X const normal = (x - mean) * scale;
+  X const d = dy * weight;
+  column const mean_d = tessera::mean(d, axis<-1>, keepdims);
+  column const mean_product = tessera::mean(d * normal, axis<-1>, keepdims);
+  X const want = (d - mean_d - normal * mean_product) * scale;
+  row const of_weight = weight + sum(dy * normal, axis<0>);
+  auto dx = X{};
+  auto dweight = weight;
+  auto dbias = row{};
+  float sums[140];
+  kernel_for<detail::layer_norm_fn, simd>::backward<float>(
+      {21, 70}, x.data(), weight.data(), mean.data(), scale.data(), dy.data(),
+      {dx.data(), false, dweight.data(), dbias.data()}, sums);
+  CHECK(test::same_bits(dx, want));
+  CHECK(test::same_bits(dweight, of_weight));
+  CHECK(test::same_bits(dbias, evaluate(sum(dy, axis<0>))));
+}
 TEST_CASE("layer_norm: no rows, and rows of one number") {
   float const x[] = {3, -4};
   float y[] = {7, 7};

@@ -39,7 +39,7 @@ template <class W, class E> constexpr void add_rows(W& to, E const& e) {
 /// y = (x - mean) / sqrt(variance + epsilon) · weight + bias over the last axis.
 ///
 /// Shapes  x (..., Features) -> y (..., Features); parameters: weight and bias (Features)
-/// Cost    one pass over memory forward, four backward; the tape has two numbers a row
+/// Cost    one pass over memory forward, one backward; the tape has two numbers a row
 /// Errors  an input whose last extent is not Features: tests/fail/layer_norm_wrong_input.cpp
 /// Source  torch.nn.LayerNorm; reference values: tests/reference/layer_norm.py
 template <std::size_t Features, layer_norm_options Options = layer_norm_options{}>
@@ -53,10 +53,16 @@ struct layer_norm {
     resized<X, 1> mean;
     resized<X, 1> scale;
   };
-  template <class X> struct slopes {
+  template <class X> struct means_of_rows {
     resized<X, 1> mean;     ///< of the slope
     resized<X, 1> product;  ///< of the slope times the normal x
   };
+  template <class X> struct sums_of_features {
+    reshaped<X, shape<2 * Features>> sums;
+  };
+  template <class X>
+  using slopes =
+      std::conditional_t<on_device<backend_of<X>>, means_of_rows<X>, sums_of_features<X>>;
   template <class S> using expected_shape = with_last<S, Features>;
   template <class S> using output_shape = S;
   static constexpr auto about = facts{.backward_reads = reads::input,
@@ -87,9 +93,25 @@ struct layer_norm {
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
+    using T = scalar_of<decltype(x)>;
     auto const average = m.kept.mean.sized_like(x);
     auto const scale = m.kept.scale.sized_like(x);
-    auto const normal = (x - average) * scale;  // (..., Features)
+    if constexpr (on_device<backend_of<decltype(x)>>)
+      backward_by_expressions(p, x, dy, dx, gradient, m, (x - average) * scale);
+    else
+      kernel_for<detail::layer_norm_fn, backend_of<decltype(x)>>::template backward<T>(
+          {x.size() / Features, Features}, x.data(), data_or_null<T const>(p.weight),
+          average.data(), scale.data(), dy.data(),
+          {dx.data(), dx.adds, data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
+          m.work.sums.data());
+  }
+  static constexpr void initialize(auto& p, auto&) {
+    if constexpr (Options.affine) p.weight = scalar_of<decltype(p.weight)>{1};
+  }
+
+ private:
+  static constexpr void backward_by_expressions(auto const& p, auto x, auto dy, auto dx,
+                                                auto& gradient, auto m, auto const& normal) {
     constexpr auto count = static_cast<scalar_of<decltype(x)>>(Features);
     if (dx.has_memory()) {
       auto const d = [&] {
@@ -98,6 +120,7 @@ struct layer_norm {
         else
           return dy * scalar_of<decltype(dy)>{1};
       }();
+      auto const scale = m.kept.scale.sized_like(x);
       auto const mean_d = m.work.mean.sized_like(x);
       auto const mean_product = m.work.product.sized_like(x);
       assign(mean_d, sum(d, axis<-1>, keepdims));
@@ -110,9 +133,6 @@ struct layer_norm {
       detail::add_rows(gradient.weight, dy * normal);
       detail::add_rows(gradient.bias, dy);
     }
-  }
-  static constexpr void initialize(auto& p, auto&) {
-    if constexpr (Options.affine) p.weight = scalar_of<decltype(p.weight)>{1};
   }
 };
 

@@ -331,8 +331,17 @@ struct layer_norm_geometry {
   std::size_t features;
 };
 
-/// kernel_for<layer_norm_fn, Backend>::forward(geometry, x, weight, bias, epsilon, y, mean, scale),
-/// by pointers; weight and bias may both be null. On a device the layer asks expressions instead.
+template <class T> struct layer_norm_slopes {
+  T* dx;       ///< or null
+  bool adds;   ///< to what is in dx
+  T* dweight;  ///< or null; may be the weight itself
+  T* dbias;    ///< or null
+};
+
+/// kernel_for<layer_norm_fn, Backend> has forward(geometry, x, weight, bias, epsilon, y, mean,
+/// scale) and backward(geometry, x, weight, mean, scale, dy, slopes, sums), by pointers; weight and
+/// bias may both be null; sums is memory for twice the features. On a device the layer asks
+/// expressions instead.
 struct layer_norm_fn;
 
 /// Rows of features, normalized by groups of rows: mean and scale have a number for each group and

@@ -80,9 +80,10 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto gelu(V x) -> V {
 }
 /// Φ(x) + x·φ(x).
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto gelu_slope(V x) -> V {
-  auto const density = constant<V>(0.39894228040143268) * exp(constant<V>(-0.5) * x * x);
+  auto const [distribution, exponential] = normal_of(x);
+  auto const density = constant<V>(0.39894228040143268) * exponential;
   auto const limited = min(constant<V>(40), max(constant<V>(-40), x));
-  return fma(limited, density, normal_distribution(x));
+  return fma(limited, density, distribution);
 }
 
 namespace detail {

@@ -29,15 +29,14 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erf_near_zero(V x
   return fma(x, p, x);
 }
 
-/// x² = square + lost: exp(-x²) would show what x² rounds away.
-template <class V> struct exact_square {
-  V square;
+/// exp(-s), where x² = s + lost: exp(-x²) would show what x² rounds away.
+template <class V> struct bell {
+  V exponential;
   V lost;
 };
 
-/// erfc(x) for x >= erf_turn, with x² given apart.
-template <class V>
-[[nodiscard]] TESSERA_INLINE constexpr auto erfc_tail(V x, exact_square<V> of_x) -> V {
+/// erfc(x) for x >= erf_turn, with exp(-x²) given apart.
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erfc_tail(V x, bell<V> of_x) -> V {
   constexpr auto float_like = is_float<V>;
   auto const limited = min(constant<V>(float_like ? 10.5 : 28.0), x);
   auto const k = constant<V>(float_like ? 2 : 4);
@@ -57,13 +56,13 @@ template <class V>
                         0x1.16ecefcfa5692p-4, 0x1.f7f5df66fc217p-7, -0x1.1df1ad154a29p-3,
                         0x1.3ba5916e9fd7fp0);
   }();
-  auto const tail = exp(-of_x.square);
+  auto const tail = of_x.exponential;
   return fma(-of_x.lost, tail, tail) * q / fma(constant<V>(2), limited, constant<V>(1));
 }
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erfc_tail(V x) -> V {
   auto const limited = min(constant<V>(is_float<V> ? 10.5 : 28.0), x);
   auto const square = limited * limited;
-  return erfc_tail(limited, exact_square<V>{square, fma(limited, limited, -square)});
+  return erfc_tail(limited, bell<V>{exp(-square), fma(limited, limited, -square)});
 }
 
 }  // namespace detail
@@ -92,10 +91,15 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erfc(V x) -> V {
   return select(x != x, x, select(magnitude < turn, inner, outer));
 }
 
-/// The distribution of a standard normal variable: erfc(-x / sqrt(2)) / 2.
+/// A standard normal variable: its distribution, erfc(-x / sqrt(2)) / 2, and exp(-x²/2).
 ///
-/// Accuracy  float 4 ulp, double 5 ulp where the result is normal
-template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto normal_distribution(V x) -> V {
+/// Accuracy  of the distribution: float 4 ulp, double 5 ulp where the result is normal
+template <class V> struct normal_variable {
+  V distribution;
+  V exponential;
+};
+template <class V>
+[[nodiscard]] TESSERA_INLINE constexpr auto normal_of(V x) -> normal_variable<V> {
   auto const half = constant<V>(0.5);
   auto const limited = min(constant<V>(40), abs(x));
   auto const argument = limited * constant<V>(0.70710678118654752);
@@ -103,10 +107,14 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto normal_distributi
   // x²/2 from x itself: the rounded argument is good enough for all but the exponential.
   auto const square = half * limited * limited;
   auto const lost = fma(half * limited, limited, -square);
-  auto const tail = half * detail::erfc_tail(max(turn, argument), {square, lost});
+  auto const exponential = exp(-square);
+  auto const tail = half * detail::erfc_tail(max(turn, argument), {exponential, lost});
   auto const outer = select(x < constant<V>(0), tail, constant<V>(1) - tail);
   auto const inner = half + half * detail::erf_near_zero(copysign(min(turn, argument), x));
-  return select(x != x, x, select(argument < turn, inner, outer));
+  return {select(x != x, x, select(argument < turn, inner, outer)), exponential};
+}
+template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto normal_distribution(V x) -> V {
+  return normal_of(x).distribution;
 }
 
 }  // namespace tessera::lane

@@ -50,11 +50,17 @@ template <class Channels> struct group_norm_passes {
               dy += g.pixels * g.channels, mean += g.groups, scale += g.groups) {
       auto* const products = sums + g.channels;
       for (auto c = std::size_t{0}; c < g.channels; ++c) sums[c] = mean[c / g.group_size()];
-      sum_of_pixels<T>(g, products, [&](auto lanes, std::size_t at, std::size_t c) TESSERA_INLINE {
-        return lanes.load(dy + at) * (lanes.load(x + at) - lanes.load(sums + c));
-      });
-      sum_of_pixels<T>(g, sums, [&](auto lanes, std::size_t at, std::size_t) TESSERA_INLINE {
-        return lanes.load(dy + at);
+      Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
+        auto const center = lanes.load(sums + c);
+        auto sum = lanes.load(dy + c);
+        auto product = sum * (lanes.load(x + c) - center);
+        for (auto at = g.channels + c; at < g.pixels * g.channels; at += g.channels) {
+          auto const slope = lanes.load(dy + at);
+          product = product + slope * (lanes.load(x + at) - center);
+          sum = sum + slope;
+        }
+        lanes.store(products + c, product);
+        lanes.store(sums + c, sum);
       });
       for (auto c = std::size_t{0}; c < g.channels; ++c) {
         products[c] = products[c] * scale[c / g.group_size()];
@@ -62,20 +68,17 @@ template <class Channels> struct group_norm_passes {
         slopes.dweight[c] += products[c];
         slopes.dbias[c] += sums[c];
       }
-      if (dx == nullptr) continue;
+      if (dx == nullptr || g.pixels == 0) continue;
       factors_of_input(g, weight, mean, scale, sums, products);
-      each_pixel<T>(g, [&](auto lanes, std::size_t at, std::size_t c) TESSERA_INLINE {
-        using lane::fma;
-        lanes.store(dx + at,
-                    fma(lanes.load(x + at), lanes.load(sums + c), lanes.load(products + c)));
-      });
+      // The factors of dy lie where the first pixel goes, which is written last.
       for (auto c = std::size_t{0}; c < g.channels; ++c) {
         auto const k = c / g.group_size();
-        sums[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
+        dx[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
       }
       each_pixel<T>(g, [&](auto lanes, std::size_t at, std::size_t c) TESSERA_INLINE {
         using lane::fma;
-        lanes.store(dx + at, fma(lanes.load(dy + at), lanes.load(sums + c), lanes.load(dx + at)));
+        auto const of_x = fma(lanes.load(x + at), lanes.load(sums + c), lanes.load(products + c));
+        lanes.store(dx + at, fma(lanes.load(dy + at), lanes.load(dx + c), of_x));
       });
       dx += g.pixels * g.channels;
     }
@@ -112,8 +115,9 @@ template <class Channels> struct group_norm_passes {
       lanes.store(to + c, sum);
     });
   }
+  /// The first pixel comes last.
   template <class T> static constexpr void each_pixel(group_norm_geometry const& g, auto const& f) {
-    for (auto p = std::size_t{0}; p < g.pixels; ++p)
+    for (auto p = g.pixels; p-- > 0;)
       Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         f(lanes, p * g.channels + c, c);
       });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/ops/reference/layer_norm.hpp>
+#include <tessera/ops/simd/in_vectors.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
 
 namespace tessera {
@@ -16,6 +17,12 @@ template <class T> struct squares_of_row {
   template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
     auto const d = lanes.load(x + i) - lanes.splat(mean);
     return d * d;
+  }
+};
+
+struct rows_in_vectors : in_vectors {
+  template <class T> TESSERA_INLINE static auto total(auto const& row, std::size_t n) -> T {
+    return total_of_run<reductions::adds, T>(row, n);
   }
 };
 
@@ -39,6 +46,16 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
         row(g.features, x + at + r * g.features, weight, bias, y + at + r * g.features,
             mean[first + r], scale[first + r]);
     }
+  }
+  template <class T>
+  static constexpr void backward(detail::layer_norm_geometry const& g, T const* x, T const* weight,
+                                 T const* mean, T const* scale, T const* dy,
+                                 detail::layer_norm_slopes<T> slopes, T* sums) {
+    if (std::is_constant_evaluated())
+      return kernel_for<detail::layer_norm_fn, reference>::backward(g, x, weight, mean, scale, dy,
+                                                                    slopes, sums);
+    detail::layer_norm_backward<detail::rows_in_vectors>::run(g, x, weight, mean, scale, dy, slopes,
+                                                              sums);
   }
 
  private:
