@@ -39,57 +39,55 @@ template <class Rows> struct layer_norm_backward {
   static constexpr void run(layer_norm_geometry const& g, T const* x, T const* weight,
                             T const* mean, T const* scale, T const* dy, layer_norm_slopes<T> slopes,
                             T* sums) {
+    auto const n = g.features;
     auto const row_of = [&](std::size_t r) -> layer_norm_product<T> {
-      return {{dy + r * g.features, weight}, x + r * g.features, mean[r], scale[r]};
+      return {{dy + r * n, weight}, x + r * n, mean[r], scale[r]};
     };
-    for (auto i = std::size_t{0}; i < 2 * g.features; ++i) sums[i] = -T{0};
+    auto const count = static_cast<T>(n);
+    for (auto i = std::size_t{0}; i < 2 * n; ++i) sums[i] = -T{0};
     for (auto first = std::size_t{0}; first < g.rows; first += most_rows) {
-      auto const end = g.rows - first < most_rows ? g.rows : first + most_rows;
-      if (slopes.dx != nullptr) inputs<T>(g, first, end, row_of, slopes);
-      for (auto r = first; r < end && slopes.dweight != nullptr; ++r)
-        parameters(g, row_of(r), sums, sums + g.features);
+      auto const rows = g.rows - first < most_rows ? g.rows - first : most_rows;
+      T mean_d[most_rows]{};
+      T mean_product[most_rows]{};
+      for (auto r = std::size_t{0}; r < rows && slopes.dx != nullptr; ++r) {
+        mean_d[r] = Rows::template total<T>(row_of(first + r).d, n) / count;
+        mean_product[r] = Rows::template total<T>(row_of(first + r), n) / count;
+      }
+      for (auto r = std::size_t{0}; r < rows; ++r) {
+        auto of_row = slopes;
+        if (slopes.dx != nullptr) of_row.dx = slopes.dx + (first + r) * n;
+        row(n, row_of(first + r), mean_d[r], mean_product[r], of_row, sums);
+      }
     }
     if (slopes.dweight == nullptr) return;
-    for (auto i = std::size_t{0}; i < g.features; ++i) {
+    for (auto i = std::size_t{0}; i < n; ++i) {
       slopes.dweight[i] = slopes.dweight[i] + sums[i];
-      slopes.dbias[i] = slopes.dbias[i] + sums[g.features + i];
+      slopes.dbias[i] = slopes.dbias[i] + sums[n + i];
     }
   }
 
  private:
   static constexpr std::size_t most_rows = 8;
 
-  /// dx = (d - mean of d - normal·mean of products)·scale
+  /// dx = (d - mean of d - normal·mean of products)·scale, and what the row adds to the sums.
   template <class T>
-  static constexpr void inputs(layer_norm_geometry const& g, std::size_t first, std::size_t end,
-                               auto const& row_of, layer_norm_slopes<T> slopes) {
-    T mean_d[most_rows]{};
-    T mean_product[most_rows]{};
-    auto const count = static_cast<T>(g.features);
-    for (auto r = first; r < end; ++r) {
-      mean_d[r - first] = Rows::template total<T>(row_of(r).d, g.features) / count;
-      mean_product[r - first] = Rows::template total<T>(row_of(r), g.features) / count;
-    }
-    for (auto r = first; r < end; ++r) {
-      auto const row = row_of(r);
-      auto const of_d = mean_d[r - first];
-      auto const of_product = mean_product[r - first];
-      auto* const dx = slopes.dx + r * g.features;
-      Rows::template each<T>(g.features, [&](auto lanes, std::size_t i) TESSERA_INLINE {
-        auto const centered = row.d.get(lanes, i) - lanes.splat(of_d);
-        auto const part = row.normal(lanes, i) * lanes.splat(of_product);
-        auto const slope = (centered - part) * lanes.splat(row.scale);
-        lanes.store(dx + i, slopes.adds ? lanes.load(dx + i) + slope : slope);
-      });
-    }
-  }
-  template <class T>
-  static constexpr void parameters(layer_norm_geometry const& g, layer_norm_product<T> const& row,
-                                   T* of_weight, T* of_bias) {
-    Rows::template each<T>(g.features, [&](auto lanes, std::size_t i) TESSERA_INLINE {
-      auto const slope = lanes.load(row.d.dy + i);
-      lanes.store(of_weight + i, lanes.load(of_weight + i) + slope * row.normal(lanes, i));
-      lanes.store(of_bias + i, lanes.load(of_bias + i) + slope);
+  static constexpr void row(std::size_t n, layer_norm_product<T> const& of, T mean_d,
+                            T mean_product, layer_norm_slopes<T> const& slopes, T* sums) {
+    auto const product = of;
+    auto const [dx, adds, dweight, dbias] = slopes;
+    Rows::template each<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+      auto const normal = product.normal(lanes, i);
+      if (dx != nullptr) {
+        auto const centered = product.d.get(lanes, i) - lanes.splat(mean_d);
+        auto const slope =
+            (centered - normal * lanes.splat(mean_product)) * lanes.splat(product.scale);
+        lanes.store(dx + i, adds ? lanes.load(dx + i) + slope : slope);
+      }
+      if (dweight != nullptr) {
+        auto const slope = lanes.load(product.d.dy + i);
+        lanes.store(sums + i, lanes.load(sums + i) + slope * normal);
+        lanes.store(sums + n + i, lanes.load(sums + n + i) + slope);
+      }
     });
   }
 };
