@@ -135,14 +135,17 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
       return lane::load(from);
   };
   V sum[Rows][Vectors];
+  auto const from = p.from;
   auto const at_rows = tile_rows<InRuns, Rows, T>(p, row);
 #pragma GCC unroll 8
-  for (auto r = std::size_t{0}; r < Rows; ++r)
+  for (auto r = std::size_t{0}; r < Rows; ++r) {
+    auto const* const c = at_rows.c(r) + column;
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
-      sum[r][v] = p.from == start::c      ? load(at_rows.c(r) + column + v * width)
-                  : p.from == start::bias ? load(p.bias + column + v * width)
-                                          : V(T{0});
+      sum[r][v] = from == start::c      ? load(c + v * width)
+                  : from == start::bias ? load(p.bias + column + v * width)
+                                        : V(T{0});
+  }
   auto const* const b = p.depth == 0 ? p.b : p.b + column;
   if constexpr (InRuns) {
     auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
@@ -154,25 +157,31 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
     add_depth<Partial>(p, at_rows, 0, p.depth, 0, b, column, last, sum);
   }
 #pragma GCC unroll 8
-  for (auto r = std::size_t{0}; r < Rows; ++r)
+  for (auto r = std::size_t{0}; r < Rows; ++r) {
+    auto* const c = at_rows.c(r) + column;
+    if (from == start::c_last) {
 #pragma GCC unroll 8
-    for (auto v = std::size_t{0}; v < Vectors; ++v) {
-      auto* const to = at_rows.c(r) + column + v * width;
-      if (p.from == start::c_last) sum[r][v] = load(to) + sum[r][v];
-      if constexpr (Partial)
-        lane::store_first(to, sum[r][v], last);
-      else
-        lane::store(to, sum[r][v]);
+      for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = load(c + v * width) + sum[r][v];
     }
+#pragma GCC unroll 8
+    for (auto v = std::size_t{0}; v < Vectors; ++v)
+      if constexpr (Partial)
+        lane::store_first(c + v * width, sum[r][v], last);
+      else
+        lane::store(c + v * width, sum[r][v]);
+  }
 }
 
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t column, std::size_t last) {
+  // One vector has eight sums of its own, as many as the latency of a sum asks for.
+  constexpr auto most = Vectors == 1 ? std::size_t{8} : rows;
   auto row = std::size_t{0};
-  for (; row + rows <= p.rows; row += rows)
-    one_tile<InRuns, T, Stored, rows, Vectors, Partial>(p, row, column, last);
-  if (row + 4 <= p.rows)
-    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last), row += 4;
+  // Eight rows are four and four: two would read B for little.
+  for (; row + most <= p.rows && (most == 8 || row + 8 != p.rows); row += most)
+    one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last);
+  for (; row + 4 <= p.rows; row += 4)
+    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last);
   if (row + 2 <= p.rows)
     one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last), row += 2;
   if (row < p.rows) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last);
@@ -184,11 +193,18 @@ template <class T, class Stored = T, bool InRuns = false>
 void multiply(product<T, Stored> const& p) {
   constexpr auto width = lane::pack<T>::width;
   auto column = std::size_t{0};
-  for (; column + vectors * width <= p.columns; column += vectors * width)
+  auto const whole = p.columns / width * width;
+  // One vector is not left for itself where more come before: five are three and two.
+  auto const is_one_left = vectors > 2 && whole % (vectors * width) == width && whole > width;
+  auto const wide = is_one_left ? whole - (vectors + 1) * width : whole;
+  for (; column + vectors * width <= wide; column += vectors * width)
     columns_of<InRuns, T, Stored, vectors, false>(p, column, width);
-  if constexpr (vectors > 2)
+  if constexpr (vectors > 2) {
+    if (column + 3 * width <= p.columns)
+      columns_of<InRuns, T, Stored, 3, false>(p, column, width), column += 3 * width;
     if (column + 2 * width <= p.columns)
       columns_of<InRuns, T, Stored, 2, false>(p, column, width), column += 2 * width;
+  }
   if (column + width <= p.columns)
     columns_of<InRuns, T, Stored, 1, false>(p, column, width), column += width;
   if (column < p.columns) columns_of<InRuns, T, Stored, 1, true>(p, column, p.columns - column);
