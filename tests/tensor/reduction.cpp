@@ -75,6 +75,32 @@ TEST_CASE("reductions: along any axes") {
   against_loops<shape<2, 3, 4, 5>, 0, 2>();
   against_loops<shape<2, 3, 4, 5>, 1, 3>();
 }
+namespace {
+
+/// Many numbers to one, and what follows it, on both backends.
+template <class S, std::ptrdiff_t... Axes> void bits_of_the_reference() {
+  auto fast = tensor<float, S, simd>{};
+  auto slow = tensor<float, S, reference>{};
+  test::fill(fast, 1);
+  test::fill(slow, 1);
+  auto const a = axis<Axes...>;
+  CHECK(test::same_bits(evaluate(sum(fast, a)), evaluate(sum(slow, a))));
+  CHECK(test::same_bits(evaluate(max(fast, a)), evaluate(max(slow, a))));
+  CHECK(test::same_bits(evaluate(variance(fast, a)), evaluate(variance(slow, a))));
+  CHECK(test::same_bits(evaluate(fast + norm(fast, a, keepdims)),
+                        evaluate(slow + norm(slow, a, keepdims))));
+}
+
+}  // namespace
+
+TEST_CASE("reductions: axes of one element keep the order of a sum") {
+  bits_of_the_reference<shape<300, 1>, 0>();
+  bits_of_the_reference<shape<300, 1>, 0, 1>();
+  bits_of_the_reference<shape<1, 300>, 1>();
+  bits_of_the_reference<shape<30, 10, 1>, 0, 1>();
+  bits_of_the_reference<shape<30, 10, 1>, 1>();
+  bits_of_the_reference<shape<1, 30, 10>, 1, 2>();
+}
 TEST_CASE("reductions: bounded extents count what is there") {
   auto x = tensor<float, shape<at_most(8), 3>>{};
   for (auto& v : x.values) v = 1;

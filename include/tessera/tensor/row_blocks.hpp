@@ -151,6 +151,22 @@ template <class T, class S> [[nodiscard]] consteval auto rows_of_block(std::size
   return rows < most ? rows : most;
 }
 
+/// The blocks of E that go to Y: of fewer rows where the stack has no place for the temporaries.
+template <class Y, class E,
+          std::size_t Most = rows_of_block<compute_of<scalar_of<E>>, shape_of<Y>>(
+              nodes::detail::rows_of_node<E, shape_of<Y>>::longest)>
+struct blocks_of_rows {
+  using type = nodes::row_block<shape_of<Y>, Most>;
+  using block_type = decltype(type{}.of(std::declval<E const&>()));
+  static constexpr auto bytes = sizeof(typename block_type::temporaries);
+  static constexpr auto most = [] {
+    if constexpr (bytes <= stack_limit || Most == 1)
+      return Most;
+    else
+      return blocks_of_rows<Y, E, Most / 2>::most;
+  }();
+};
+
 /// True for an assignment to Y that goes block by block.
 template <class Y, class E>
 inline constexpr bool by_row_blocks = [] {
@@ -171,10 +187,14 @@ inline constexpr bool softmax_in_place =
 template <class Y, class E> constexpr void assign_row_blocks(Y y, E const& e, auto const& assign) {
   using S = shape_of<Y>;
   using T = typename Y::scalar_type;
-  constexpr auto most =
-      rows_of_block<compute_of<scalar_of<E>>, S>(nodes::detail::rows_of_node<E, S>::longest);
-  using blocks = nodes::row_block<S, most>;
-  using block_type = decltype(blocks{}.of(e));
+  constexpr auto most = blocks_of_rows<Y, E>::most;
+  using found = blocks_of_rows<Y, E, most>;
+  using blocks = typename found::type;
+  using block_type = typename found::block_type;
+  static_assert(complaint::holds<found::bytes <= stack_limit,
+                                 std::integral_constant<std::size_t, found::bytes>>,
+                "assign: the temporaries of this expression are too large for the stack; "
+                "assign its products and reductions to tensors of their own");
   auto memory = typename block_type::temporaries{};
   auto const rows = y.size() / last_of<S>;
   for (auto first = std::size_t{0}; first < rows; first += most) {

@@ -236,7 +236,8 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, simd> {
     using T = typename detail::vector_scalar<E>::type;
     if constexpr (not detail::by_vectors<scalar_of<Y>, E>) {
       by_one::run(axes, y, e);
-    } else if constexpr (E::flat && shape_of<Y>::capacity == 1 && shape_of<E>::rank > 0) {
+    } else if constexpr (E::flat && shape_of<Y>::capacity == 1 && shape_of<E>::rank > 0 &&
+                         detail::reduction_axes<shape_of<E>, Axes...>::along_row) {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
       one_lane::store(y.data(), detail::total_of_run<Join, T>(
                                     e.flat_row(), actual_extents<shape_of<E>>(e.extents()).size()));
