@@ -91,9 +91,9 @@ struct attention_fn {
 /// Cost      2·queries·keys·width multiply-adds forward, 5 backward, which computes the scores
 ///           anew; a causal one half of it
 /// Accuracy  scores add over width, outputs over keys, both ascending, one fma each; the sum of a
-///           softmax as all reductions: the same bits for one query at a time. What a query does not
-///           see may weigh 0 in its sums instead of being left out: 0 times what is not finite is no
-///           number, and a sum of -0 becomes 0
+///           softmax as all reductions: the same bits for one query at a time. What a query does
+///           not see may weigh 0 in its sums instead of being left out: 0 times what is not finite
+///           is no number, and a sum of -0 becomes 0
 inline constexpr auto scaled_dot_product_attention = detail::attention_fn{};
 
 }  // namespace tessera
