@@ -62,6 +62,68 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: the bits of the product and of the sums"
                           [](auto const& p, T* sums) { tiles::multiply_by_blocks<T>(p, sums); }));
   }
 }
+TEMPLATE_TEST_CASE("multiply_by_blocks: without a depth, what C starts from", "", float, double) {
+  using T = TestType;
+  for (auto const rows : {1, 300, 1200})  // one block of A and several, transposed and not
+    for (auto const columns : {1, 70, 300})
+      for (auto const from : {tiles::start::zero, tiles::start::bias, tiles::start::c})
+        for (auto const transposed : {false, true}) {
+          INFO(rows << " x " << columns << (transposed ? ", transposed" : ""));
+          CHECK(has_the_bits<T>(
+              static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), 0, from,
+              transposed, [](auto const& p, T* sums) { tiles::multiply_by_blocks<T>(p, sums); }));
+        }
+}
+
+namespace {
+
+/// B by its columns, as T or narrower, against the reference.
+template <class T, class Stored>
+void has_the_bits_by_columns(std::size_t rows, std::size_t columns, std::size_t depth, bool adds) {
+  auto const a = random_numbers<T>(rows * depth, 1);
+  auto const start = random_numbers<T>(rows * columns, 2);
+  auto const scales = random_numbers<T>(columns, 3);
+  auto b = std::vector<Stored>(columns * (depth + 3));
+  auto r = torch_generator(4);
+  for (auto& number : b)
+    if constexpr (is_scaled<Stored>)
+      number = static_cast<Stored>(static_cast<int>(r.randint(255)) - 127);
+    else
+      number = static_cast<Stored>(static_cast<float>(2 * r.rand<double>() - 1));
+  auto const run = [&](auto kernel) {
+    auto c = start;
+    auto matrix = weight_matrix<T, Stored>{b.data(), 1, depth + 3};
+    if constexpr (is_scaled<Stored>) matrix.scales = {scales.data(), 0, 1};
+    decltype(kernel)::run(detail::matrix_product<T, Stored>{.rows = rows,
+                                                            .columns = columns,
+                                                            .depth = depth,
+                                                            .a = {a.data(), depth, 1},
+                                                            .b = matrix,
+                                                            .c = c.data(),
+                                                            .c_row = columns,
+                                                            .adds = adds});
+    return c;
+  };
+  INFO(rows << " x " << columns << ", depth " << depth);
+  CHECK(test::same_bits(run(kernel_for<operation::matrix_product, simd>{}),
+                        run(kernel_for<operation::matrix_product, reference>{})));
+}
+
+}  // namespace
+
+TEMPLATE_PRODUCT_TEST_CASE("multiply_by_blocks: B by its columns, over several blocks of the depth",
+                           "", std::pair,
+                           ((float, float), (double, double), (float, bf16), (float, f16),
+                            (float, std::int8_t), (double, f16), (double, std::int8_t))) {
+  using T = typename TestType::first_type;
+  using Stored = typename TestType::second_type;
+  for (auto const depth : {0, 1, 127, 128, 129, 300})
+    for (auto const rows : {5, 520})  // beside one block of B, and more than stay in a cache
+      for (auto const columns : {7, 64, 100}) {
+        auto const size = [](int n) { return static_cast<std::size_t>(n); };
+        has_the_bits_by_columns<T, Stored>(size(rows), size(columns), size(depth), depth % 2 == 0);
+      }
+}
 TEMPLATE_TEST_CASE("multiply_narrow: the bits of the product and of the sums", "", float, double) {
   using T = TestType;
   auto r = torch_generator(2);
@@ -101,4 +163,66 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: what gains by them", "", float, double) 
   CHECK(gains_by_blocks(p));
   p.rows = 64;  // that is read for few rows
   CHECK_FALSE(gains_by_blocks(p));
+}
+TEMPLATE_TEST_CASE("multiply_by_blocks: gains from its thresholds on, and not below", "", float,
+                   double) {
+  using T = TestType;
+  constexpr auto width = lane::pack<T>::width;
+  constexpr auto far_apart = tiles::far_apart / sizeof(T);
+  constexpr auto large = tiles::large / sizeof(T);
+  constexpr auto deeper = tiles::block_depth + 1;
+  auto const gains = [](std::size_t rows, std::size_t columns, std::size_t depth, bool transposed,
+                        std::size_t b_depth) {
+    auto p = tiles::product<T>{};
+    p.rows = rows;
+    p.columns = columns;
+    p.depth = depth;
+    p.a_row = transposed ? 1 : depth;
+    p.a_depth = transposed ? rows : 1;
+    p.b_depth = b_depth;
+    return gains_by_blocks(p);
+  };
+  // A transposed A, with a B that is small.
+  constexpr auto deep = far_apart / 64;
+  CHECK(gains(64, width, deep, true, width));
+  CHECK_FALSE(gains(64, width, deep - 1, true, width));  // less than is far apart
+  CHECK_FALSE(gains(64, width - 1, deep, true, width));
+  CHECK_FALSE(gains(64, width, deep, false, width));
+  constexpr auto few = 4 * tiles::rows;
+  CHECK(gains(few, width, far_apart / few + 1, true, width));
+  CHECK_FALSE(gains(few - 1, width, 2 * far_apart / few, true, width));
+  CHECK(gains(far_apart, width, deeper, true, width));
+  CHECK_FALSE(gains(far_apart, width, deeper - 1, true, width));
+  // A large B, with A as it lies.
+  CHECK(gains(tiles::block_depth, width, 1024, false, large / 1024));
+  CHECK_FALSE(gains(tiles::block_depth, width, 1023, false, large / 1024));
+  CHECK_FALSE(gains(tiles::block_depth, width, 1024, false, large / 1024 - 1));
+  CHECK_FALSE(gains(tiles::block_depth - 1, width, 1024, false, large / 1024));
+  CHECK_FALSE(gains(tiles::block_depth, width - 1, 1024, false, large / 1024));
+  CHECK(gains(tiles::block_depth, width, deeper, false, large / deeper + 1));
+  CHECK_FALSE(gains(tiles::block_depth, width, deeper - 1, false, large));
+}
+TEMPLATE_TEST_CASE("multiply_narrow: takes fewer columns than a vector has, and fewer than rows",
+                   "", float, double) {
+  constexpr auto width = lane::pack<TestType>::width;
+  auto p = tiles::product<TestType>{};
+  p.columns = width - 1;
+  p.rows = width;
+  p.a_row = 1;
+  p.a_depth = width;
+  CHECK(is_narrow(p));
+  p.rows = width - 1;
+  CHECK_FALSE(is_narrow(p));
+  p.rows = width + 1;
+  p.columns = width;
+  CHECK_FALSE(is_narrow(p));
+  p.columns = 1;
+  p.from = tiles::start::bias;
+  CHECK_FALSE(is_narrow(p));
+  p.from = tiles::start::c_last;
+  CHECK(is_narrow(p));
+  p.a_row = 2;
+  CHECK_FALSE(is_narrow(p));
+  p.a_row = p.a_depth = 1;  // one row, or a row's numbers that follow one another
+  CHECK_FALSE(is_narrow(p));
 }
