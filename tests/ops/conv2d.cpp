@@ -42,6 +42,17 @@ template <class T> struct results {
   friend auto operator==(results const&, results const&) -> bool = default;
 };
 
+template <class T>
+auto convolution_of(detail::conv2d_geometry const& g, torch_generator& r, bool has_bias)
+    -> convolution<T> {
+  auto const numbers = [&](std::size_t n) {
+    auto v = std::vector<T>(n);
+    for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);
+    return v;
+  };
+  return {g, numbers(g.batch * g.image.area() * g.in), numbers(g.batch * g.output.area() * g.out),
+          numbers(g.out * g.group_in() * g.kernel.area()), numbers(has_bias ? g.out : 0)};
+}
 template <class T> auto random_convolution(torch_generator& r, bool has_bias) -> convolution<T> {
   auto const up_to = [&](std::uint32_t n) { return std::size_t{1} + r.randint(n); };
   auto const groups = up_to(3);
@@ -65,13 +76,7 @@ template <class T> auto random_convolution(torch_generator& r, bool has_bias) ->
                                          .padding = padding,
                                          .dilation = dilation,
                                          .groups = groups};
-  auto const numbers = [&](std::size_t n) {
-    auto v = std::vector<T>(n);
-    for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);
-    return v;
-  };
-  return {g, numbers(g.batch * g.image.area() * g.in), numbers(g.batch * g.output.area() * g.out),
-          numbers(g.out * g.group_in() * g.kernel.area()), numbers(has_bias ? g.out : 0)};
+  return convolution_of<T>(g, r, has_bias);
 }
 template <class Backend, class T, class kernel_type = kernel_for<detail::conv2d_fn, Backend>>
 auto run(convolution<T> const& c, T* packed, auto const& weights) -> results<T> {
@@ -99,6 +104,41 @@ TEMPLATE_TEST_CASE("conv2d: the bits of the reference, for random geometries", "
     auto const c = random_convolution<T>(r, round % 3 != 0);
     CHECK(run<simd>(c, packed->data()) == run<reference>(c, static_cast<T*>(nullptr)));
   }
+}
+TEMPLATE_TEST_CASE("conv2d: the bits of the reference, for whole vectors of channels", "", float,
+                   double) {
+  using T = TestType;
+  constexpr auto channels = std::size_t{64};
+  auto const packed =
+      std::make_unique<kernel_for<detail::conv2d_fn, simd>::packed<T, channels * channels * 9>>();
+  auto r = torch_generator(4);
+  for (auto const stride : {1, 2})
+    for (auto const padding : {0, 1})
+      for (auto const in : {64, 48, 37}) {
+        auto const outputs = [&](std::size_t inputs) {
+          return (inputs + 2 * static_cast<std::size_t>(padding) - 3) /
+                     static_cast<std::size_t>(stride) +
+                 1;
+        };
+        auto const g = detail::conv2d_geometry{.batch = 2,
+                                               .image = {6, 7},
+                                               .output = {outputs(6), outputs(7)},
+                                               .in = static_cast<std::size_t>(in),
+                                               .out = channels,
+                                               .kernel = 3,
+                                               .stride = static_cast<std::size_t>(stride),
+                                               .padding = static_cast<std::size_t>(padding),
+                                               .dilation = 1,
+                                               .groups = 1};
+        auto const c = convolution_of<T>(g, r, true);
+        auto const ours = run<simd>(c, packed->data());
+        auto const want = run<reference>(c, static_cast<T*>(nullptr));
+        INFO(in << " channels, stride " << stride << ", padding " << padding);
+        CHECK(ours.y == want.y);
+        CHECK(ours.dx == want.dx);
+        CHECK(ours.dweight == want.dweight);
+        CHECK(ours.dbias == want.dbias);
+      }
 }
 TEST_CASE("conv2d: weights of eight bits have the bits of what they stand for") {
   auto const packed =

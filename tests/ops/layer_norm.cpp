@@ -103,6 +103,35 @@ TEST_CASE("layer_norm: slopes as a tensor for every step between has them") {
   CHECK(test::same_bits(dweight, of_weight));
   CHECK(test::same_bits(dbias, evaluate(sum(dy, axis<0>))));
 }
+TEMPLATE_TEST_CASE("layer_norm: the bits of the reference with NaN, infinities and tiny numbers",
+                   "", float, double) {
+  using T = TestType;
+  auto r = torch_generator(2);
+  auto ordinary = 0;
+  for (auto round = 0; round < 60; ++round) {
+    auto const g = detail::layer_norm_geometry{.rows = 30, .features = 1 + r.randint(200)};
+    auto x = std::vector<T>(g.rows * g.features);
+    auto weight = std::vector<T>(g.features);
+    auto bias = std::vector<T>(g.features);
+    for (auto* v : {&x, &weight, &bias}) r.uniform(v->data(), v->size(), -1, 1);
+    test::put_extremes(x.data(), x.size(), 20, r);
+    test::put_extremes(weight.data(), weight.size(), 2, r);
+    test::put_extremes(bias.data(), bias.size(), 2, r);
+    for (auto i = std::size_t{0}; i < g.features; ++i)  // a row whose squares vanish
+      x[i] *= std::numeric_limits<T>::min();
+    auto const run = [&](auto kernel) {
+      auto y = std::vector<T>(x.size() + 2 * g.rows);
+      auto* const mean = y.data() + x.size();
+      decltype(kernel)::forward(g, x.data(), weight.data(), bias.data(), T(round % 2) / 1024,
+                                y.data(), mean, mean + g.rows);
+      return y;
+    };
+    auto const y = run(kernel_for<detail::layer_norm_fn, simd>{});
+    CHECK(test::same_numbers(y, run(kernel_for<detail::layer_norm_fn, reference>{})));
+    for (auto const number : y) ordinary += std::isfinite(number) ? 1 : 0;
+  }
+  CHECK(ordinary > 60 * 30);
+}
 TEST_CASE("layer_norm: no rows, and rows of one number") {
   float const x[] = {3, -4};
   float y[] = {7, 7};

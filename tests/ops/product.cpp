@@ -71,3 +71,46 @@ TEST_CASE(
             CHECK(on(cuda{}) == want);
           }
 }
+TEMPLATE_TEST_CASE("product: vectors have the bits of the reference beyond ordinary numbers", "",
+                   float, double) {
+  using T = TestType;
+  auto r = torch_generator(2);
+  for (auto round = 0; round < 80; ++round) {
+    auto const rows = std::size_t{1} + r.randint(round % 4 == 0 ? 300 : 40);
+    auto const columns = std::size_t{1} + r.randint(round % 3 == 0 ? 7 : 150);
+    auto const depth = std::size_t{1} + r.randint(round % 5 == 0 ? 400 : 60);
+    auto const a_turned = r.randint(2) == 1;
+    auto const b_turned = r.randint(2) == 1;
+    auto const numbers = [&](std::size_t n, std::size_t extremes) {
+      auto v = std::vector<T>(n);
+      r.uniform(v.data(), n, -1, 1);
+      test::put_extremes(v.data(), n, extremes, r);
+      return v;
+    };
+    auto const a = numbers(rows * depth, 3);
+    auto const b = numbers(depth * columns, 3);
+    auto const start = numbers(rows * columns, 9);
+    auto const start_of_sums = numbers(rows, 1);
+    auto const start_kind = r.randint(3);
+    auto const run = [&](auto kernel) {
+      auto c = start;
+      auto sums = start_of_sums;
+      decltype(kernel)::run(
+          detail::matrix_product<T>{.rows = rows,
+                                    .columns = columns,
+                                    .depth = depth,
+                                    .a = {a.data(), a_turned ? 1 : depth, a_turned ? rows : 1},
+                                    .b = {b.data(), b_turned ? 1 : columns, b_turned ? depth : 1},
+                                    .c = c.data(),
+                                    .c_row = columns,
+                                    .adds = start_kind == 1,
+                                    .adds_last = start_kind == 2});
+      decltype(kernel)::add_rows(depth, rows, a.data(), sums.data());
+      c.insert(c.end(), sums.begin(), sums.end());
+      return c;
+    };
+    INFO(rows << " by " << columns << " by " << depth);
+    CHECK(test::same_numbers(run(kernel_for<detail::product_fn, simd>{}),
+                             run(kernel_for<detail::product_fn, reference>{})));
+  }
+}

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -85,6 +86,32 @@ template <class X>
 }
 template <class X, class Y> [[nodiscard]] auto same_bits(X const& x, Y const& y) -> bool {
   return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(*x.data())) == 0;
+}
+/// Like same_bits, but for which NaN it is, where both are one.
+template <class X, class Y> [[nodiscard]] auto same_numbers(X const& x, Y const& y) -> bool {
+  if (x.size() != y.size()) return false;
+  for (auto i = std::size_t{0}; i < x.size(); ++i) {
+    auto const both = std::isnan(x.data()[i]) && std::isnan(y.data()[i]);
+    if (not both && std::memcmp(x.data() + i, y.data() + i, sizeof(*x.data())) != 0) return false;
+  }
+  return true;
+}
+/// Puts numbers that are not ordinary at `count` random places: NaN, infinities, the largest, zeros
+/// of both signs and what is smaller than every normal number.
+template <class T>
+void put_extremes(T* data, std::size_t n, std::size_t count, torch_generator& r) {
+  using limits = std::numeric_limits<T>;
+  T const extremes[] = {limits::quiet_NaN(),
+                        limits::infinity(),
+                        -limits::infinity(),
+                        limits::max(),
+                        limits::denorm_min(),
+                        -limits::min() / 3,
+                        T{0},
+                        -T{0}};
+  for (auto i = std::size_t{0}; n > 0 && i < count; ++i)
+    data[r.randint(static_cast<std::uint32_t>(n))] =
+        extremes[r.randint(static_cast<std::uint32_t>(std::size(extremes)))];
 }
 template <class P> [[nodiscard]] auto same_parameters(P const& a, P const& b) -> bool {
   auto same = true;
