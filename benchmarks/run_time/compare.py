@@ -7,7 +7,7 @@ same from the same numbers; a row with a star does not tell its results. Then al
 round by round; medians are compared, and the spread is half of what lies between the fastest round
 and the slowest. The bound of the machine is measured by the same programs in the same rounds:
   peak   floating-point operations by the rate of multiply-adds without memory
-  read   bytes by the rate of reads from a block of that size
+  read   bytes by the rate of reads from a block of as many bytes
   row    a row of the program that moves as much memory without work
 Needs numpy, torch, onnx, onnxruntime and safetensors from PyPI, matplotlib for a chart, and an idle
 machine. OpenBLAS, oneDNN and Eigen are measured where CMake finds them.
@@ -29,7 +29,8 @@ from programs import COLUMNS, Programs
 ROOT = pathlib.Path(__file__).parents[2]
 BUSY = 0.1  # cores that others may take
 PRODUCT_PEERS = "openblas", "onednn", "eigen", "onnx", "torch"
-CORES = sorted(os.sched_getaffinity(0))[-2:]
+CORES = machine.apart(os.sched_getaffinity(0))[-2:]
+MOST_APART = 1e-3  # of the largest number
 
 
 def settings():
@@ -95,15 +96,22 @@ def array(x):
     return np.asarray(x.numpy() if hasattr(x, "numpy") else x)
 
 
-def difference(name, who, call, told):
+def tolerance(scalar, depth):
+    """What sums of `depth` products may differ by, relative to the largest of them, for their
+    order: rounding errors add up like steps to either side."""
+    return min(MOST_APART, 8 * max(1, depth) ** 0.5 * float(np.finfo(scalar).eps))
+
+
+def difference(name, who, call, told, operations=0):
     """Holds the first calls against what Tessera told: the largest difference, by the largest
-    number."""
+    number; NaN where there is one. The operations of a call tell the depth of its sums."""
     expected = [told["result"]] if "result" in told else told["results"]
-    largest = max(np.abs(array(call()).reshape(result.shape) - result).max()
-                  for result in expected) / max(np.abs(result).max() for result in expected)
-    if not largest < 1e-3:
-        sys.exit(f"{name}: {who} computes something else, off by {largest:.1e}")
-    return float(largest)
+    off = [np.abs(array(call()).reshape(result.shape) - result).max() for result in expected]
+    largest = float(np.max(off) / np.max([np.abs(result).max() for result in expected]))
+    allowed = tolerance(expected[0].dtype, operations / 2 / expected[0].size)
+    if not largest < allowed:
+        sys.exit(f"{name}: {who} computes something else, off by {largest:.1e} of {allowed:.1e}")
+    return largest
 
 
 class Measured:
@@ -114,13 +122,12 @@ class Measured:
         self.within = {"tessera": name} | programs.peers(name)
         self.bounds = [f"peak/{row.scalar}"] if row.operations else []
         if row.bytes:
-            block = max(2048, 1 << (int(row.bytes) - 1).bit_length())
-            self.bounds.append(f"read/{min(block, 1 << 29)}")
+            self.bounds.append(f"read/{int(row.bytes)}")
         if row.bound:
             self.bounds.append(row.bound)
         told = programs.results(name) if row.peers else None
         if told and row.reference:
-            difference(name, "numpy", row.reference(told), told)
+            difference(name, "numpy", row.reference(told), told, row.operations)
         self.off, self.checked = {}, bool(told) or not row.peers
         self.calls = {who: self.fastest(who, makers, told) for who, makers in row.peers.items()}
         self.times = {who: [] for who in (*self.within, *self.calls)}
@@ -130,7 +137,8 @@ class Measured:
         """The peer that takes the least time of those that can be, after each was checked."""
         calls = [make(told) for make in makers]
         if told:
-            self.off[who] = max(difference(self.name, who, call, told) for call in calls)
+            self.off[who] = max(difference(self.name, who, call, told, self.row.operations)
+                                for call in calls)
         return calls[0] if len(calls) == 1 else min(
             calls, key=lambda call: measure(call, self.options.seconds))
 
@@ -224,6 +232,7 @@ def description(build, level):
     import onnxruntime
     import torch
     return {"processor": machine.processor(), "caches": machine.caches(),
+            "threads": machine.threads(CORES),
             "instruction set": f"{machine.LEVELS[level]} ({level})",
             "compiler": machine.compiler(build),
             "peers": f"torch {torch.__version__}, ONNX Runtime {onnxruntime.__version__}, "

@@ -33,6 +33,32 @@ def caches():
     return ", ".join(found)
 
 
+def siblings(thread, root=pathlib.Path("/sys/devices/system/cpu")):
+    """The threads of a thread's core."""
+    file = root / f"cpu{thread}" / "topology" / "thread_siblings_list"
+    if not file.exists():
+        return {thread}
+    found = set()
+    for part in file.read_text().strip().split(","):
+        first, _, last = part.partition("-")
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def apart(allowed, siblings_of=siblings):
+    """The allowed threads; the last ones are one of each core."""
+    one_of_each = {max(siblings_of(thread) & set(allowed)) for thread in allowed}
+    return sorted(set(allowed) - one_of_each) + sorted(one_of_each)
+
+
+def threads(used, siblings_of=siblings):
+    """On what is measured, and whether cores have several threads."""
+    smt = max(len(siblings_of(thread)) for thread in used)
+    cores = len({min(siblings_of(thread)) for thread in used})
+    return (f"{', '.join(map(str, used))} of {cores} core{'s' if cores > 1 else ''}, SMT "
+            f"{f'on, {smt} threads a core' if smt > 1 else 'off'}")
+
+
 def cached(build, variable):
     """A variable of CMake's cache."""
     for line in (build / "CMakeCache.txt").read_text().splitlines():

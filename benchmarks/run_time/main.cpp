@@ -4,6 +4,7 @@
 #include <tessera/tessera.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 
@@ -42,11 +43,13 @@ BENCHMARK(peak<float>)->Name("peak/f32");
 BENCHMARK(peak<double>)->Name("peak/f64");
 
 /// Reads of a block again and again, 64 KiB or more in turn: what a step must do with weights of
-/// that size.
+/// that size, which is rounded up to eight vectors.
 void read(State& state) {
   using V = lane::pack<float>;
-  auto const bytes = static_cast<std::size_t>(state.range(0));
-  auto const n = bytes / sizeof(float);
+  constexpr auto together = 8 * V::width;
+  auto const asked = static_cast<std::size_t>(state.range(0)) / sizeof(float);
+  auto const n = (asked + together - 1) / together * together;
+  auto const bytes = n * sizeof(float);
   auto const passes = bytes < 65536 ? 65536 / bytes : std::size_t{1};
   auto const memory = std::make_unique<float[]>(n + 64);
   auto const* const p = memory.get();
@@ -54,7 +57,7 @@ void read(State& state) {
     V sum[8];
     for (auto& s : sum) s = V(0.0F);
     for (auto pass = std::size_t{0}; pass < passes; ++pass) {
-      for (auto i = std::size_t{0}; i + 8 * V::width <= n; i += 8 * V::width) {
+      for (auto i = std::size_t{0}; i < n; i += together) {
 #pragma GCC unroll 8
         for (auto k = std::size_t{0}; k < 8; ++k)
           sum[k] = sum[k] + lane::load(p + i + k * V::width);
@@ -66,6 +69,18 @@ void read(State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes * passes));
 }
 BENCHMARK(read)->RangeMultiplier(2)->Range(1 << 11, 1 << 29);
+
+/// `--read=<bytes>` adds a block of that size; what is left are the library's arguments.
+auto take_reads(int argc, char** argv) -> int {
+  constexpr auto option = std::string_view{"--read="};
+  auto left = 1;
+  for (auto i = 1; i < argc; ++i)
+    if (std::string_view{argv[i]}.starts_with(option))
+      benchmark::RegisterBenchmark("read", read)->Arg(std::atoll(argv[i] + option.size()));
+    else
+      argv[left++] = argv[i];
+  return left;
+}
 
 auto write_results(char const* file, char const* row) -> int {
   auto const known = results::rows().find(row);
@@ -81,6 +96,7 @@ auto write_results(char const* file, char const* row) -> int {
 
 auto main(int argc, char** argv) -> int {
   if (argc == 4 && std::string_view{argv[1]} == "--results") return write_results(argv[2], argv[3]);
+  argc = take_reads(argc, argv);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -59,24 +59,26 @@ def torch_convolution(memory_format):
     return make
 
 
-def torch_unet_step(memory_format):
+def torch_unet_step(memory_format, fused):
     def make(given):
         model = UNet(1, 1, (32, 64), 1, 1, 16, 8, 11)
         model.load_state_dict(parameters(given))
         model = model.to(memory_format=memory_format)
         x, y = (images(given[name], memory_format) for name in "xy")
         c, = tensors(given, "c")
-        return steps_of(model, torch.optim.Adam(model.parameters()),
+        return steps_of(model, torch.optim.Adam(model.parameters(), fused=fused),
                         lambda m: F.mse_loss(m(x, c), y))
     return make
 
 
-def torch_gpt_step(given):
-    model = GPT(128, 128, 4, 4, 4)
-    model.load_state_dict(parameters(given))
-    x, y = (values.long() for values in tensors(given, "x", "y"))
-    return steps_of(model, torch.optim.AdamW(model.parameters()),
-                    lambda m: F.cross_entropy(m(x).reshape(-1, 128), y.reshape(-1)))
+def torch_gpt_step(fused):
+    def make(given):
+        model = GPT(128, 128, 4, 4, 4)
+        model.load_state_dict(parameters(given))
+        x, y = (values.long() for values in tensors(given, "x", "y"))
+        return steps_of(model, torch.optim.AdamW(model.parameters(), fused=fused),
+                        lambda m: F.cross_entropy(m(x).reshape(-1, 128), y.reshape(-1)))
+    return make
 
 
 def gpt2(given):

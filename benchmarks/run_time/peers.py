@@ -12,6 +12,7 @@ import torch
 from onnx import TensorProto, helper
 
 F = torch.nn.functional
+FUSED = False, True  # torch's optimizers: by operations on tensors, and in one kernel
 
 
 def parameters(given, renamed=lambda name: name):
@@ -176,11 +177,11 @@ def steps_of(model, optimizer, loss):
     return step
 
 
-def torch_train(kind, inputs, hidden, layers=1):
+def torch_train(kind, inputs, hidden, layers, fused):
     def make(given):
         model = Filter(kind, inputs, hidden, layers)
         model.load_state_dict(parameters(given))
         x, y = tensors(given, "x", "y")
-        return steps_of(model, torch.optim.Adam(model.parameters()),
+        return steps_of(model, torch.optim.Adam(model.parameters(), fused=fused),
                         lambda m: F.mse_loss(m(x)[0], y))
     return make

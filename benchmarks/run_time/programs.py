@@ -36,7 +36,8 @@ class Programs:
         names = "|".join(rows)
         done = subprocess.run(
             [self.of[rows[0]], f"--benchmark_filter=^({names})(/real_time)?$",
-             "--benchmark_format=json", f"--benchmark_min_time={seconds}"],
+             "--benchmark_format=json", f"--benchmark_min_time={seconds}",
+             *(f"--{row.replace('/', '=')}" for row in rows if row.startswith("read/"))],
             capture_output=True, text=True, check=True)
         result = {}
         for found in json.loads(done.stdout)["benchmarks"]:

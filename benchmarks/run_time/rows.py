@@ -67,7 +67,8 @@ def recurrent():
         for t, b, i, h, layers in shapes if gates == 4 else shapes[:1]:
             name = f"train/{prefix}T{t}_B{b}_I{i}_H{h}" + (f"x{layers}" if layers > 1 else "")
             row = Row(operations=train_operations(gates, t, b, i, h, layers),
-                      peers={"torch": [peers.torch_train(kind, i, h, layers)]})
+                      peers={"torch": [peers.torch_train(kind, i, h, layers, fused)
+                                       for fused in peers.FUSED]})
             yield name, row
             yield f"threads/{name}", Row(cores=2)
 
@@ -83,10 +84,11 @@ def networks():
         peers={"torch": [network_peers.torch_convolution(f) for f in FORMATS]})
     yield "unet_step/B64_8x8_C32_C64", Row(
         operations=network_peers.unet_operations(),
-        peers={"torch": [network_peers.torch_unet_step(f) for f in FORMATS]})
+        peers={"torch": [network_peers.torch_unet_step(f, fused) for f in FORMATS
+                         for fused in peers.FUSED]})
     yield "gpt_step/B16_T128_D128_x4", Row(
         operations=3 * 2 * 2048 * (4 * (12 * 128 * 128 + 128 * 128) + 128 * 128),
-        peers={"torch": [network_peers.torch_gpt_step]})
+        peers={"torch": [network_peers.torch_gpt_step(fused) for fused in peers.FUSED]})
     block, head = 12 * 768 * 768, 768 * 50257
     yield "gpt2/decode", Row(operations=2 * (12 * block + head), bytes=4 * (12 * block + head),
                              peers={"torch": [network_peers.torch_decode]})

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""What benchmarks/run_time/compare.py concludes from what it is told; it measures nothing here."""
+import pathlib
+import sys
+import unittest
+from unittest import mock
+
+from support import REPOSITORY, CheckTest
+
+RUN_TIME = REPOSITORY / "benchmarks" / "run_time"
+sys.path.insert(0, str(RUN_TIME))
+import cache_misses
+import machine
+
+try:
+    import numpy as np
+    import compare
+    import programs
+except ImportError:
+    compare = None
+
+
+@unittest.skipIf(compare is None, "without numpy and safetensors")
+class Difference(unittest.TestCase):
+    def off(self, expected, got, scalar=np.float32 if compare else None, **more):
+        told = {"results": np.array(expected, scalar)}
+        answers = iter(np.array(got, scalar))
+        return compare.difference("row", "who", lambda: next(answers), told, **more)
+
+    def test_equal_answers_are_not_apart(self):
+        self.assertEqual(self.off([1, 2, 4], [1, 2, 4]), 0)
+
+    def test_the_largest_difference_is_by_the_largest_number(self):
+        self.assertAlmostEqual(self.off([1, -4], [1, -4.0002], operations=1e9), 5e-5, places=6)
+
+    def test_nan_is_found_in_every_place(self):
+        for place in range(3):
+            got = [1.0, 2.0, 4.0]
+            got[place] = np.nan
+            with self.assertRaisesRegex(SystemExit, "who computes something else"):
+                self.off([1, 2, 4], got, operations=1e9)
+
+    def test_nan_among_the_numbers_of_one_answer_is_found(self):
+        told = {"result": np.ones(3)}
+        with self.assertRaisesRegex(SystemExit, "something else"):
+            compare.difference("row", "who", lambda: np.array([1, 1, np.nan]), told)
+
+    def test_what_is_expected_is_no_nan(self):
+        with self.assertRaisesRegex(SystemExit, "something else"):
+            self.off([1, np.nan], [1, np.nan], operations=1e9)
+
+    def test_doubles_are_held_closer_than_floats(self):
+        depth = 512
+        for scalar, within, beyond in ((np.float32, 1e-5, 1e-4), (np.float64, 1e-14, 1e-12)):
+            of_row = {"scalar": scalar, "operations": 2 * depth}
+            self.off([1], [1 + within], **of_row)
+            with self.assertRaises(SystemExit):
+                self.off([1], [1 + beyond], **of_row)
+
+    def test_deeper_sums_may_differ_more(self):
+        self.off([1], [1 + 1e-5], operations=2 * 1024)
+        with self.assertRaises(SystemExit):
+            self.off([1], [1 + 1e-5], operations=2 * 8)
+
+
+@unittest.skipIf(compare is None, "without numpy and safetensors")
+class Bounds(unittest.TestCase):
+    def test_a_block_of_the_rows_own_bytes_is_read(self):
+        row = mock.Mock(operations=0, bytes=69252, bound="", peers={}, scalar="f32")
+        program = mock.Mock(**{"peers.return_value": {}})
+        self.assertEqual(compare.Measured("row", row, program, None).bounds, ["read/69252"])
+
+    def test_the_program_is_asked_for_that_block(self):
+        of = programs.Programs.__new__(programs.Programs)
+        of.of = {"row": pathlib.Path("program")}
+        with mock.patch("programs.subprocess.run") as run:
+            run.return_value.stdout = '{"benchmarks": []}'
+            of.run(["row", "read/69252", "peak/f32"], 0.1)
+        asked, = run.call_args.args
+        self.assertEqual([word for word in asked if "read=" in str(word)], ["--read=69252"])
+
+
+class Threads(CheckTest):
+    def test_the_last_ones_are_of_different_cores(self):
+        pairs = lambda thread: {thread // 2 * 2, thread // 2 * 2 + 1}
+        self.assertEqual(machine.apart(range(4), pairs), [0, 2, 1, 3])
+        halves = lambda thread: {thread % 2, thread % 2 + 2}
+        self.assertEqual(machine.apart(range(4), halves), [0, 1, 2, 3])
+        self.assertEqual(machine.apart({1, 2, 3}, pairs), [2, 1, 3])
+        self.assertEqual(machine.apart(range(3), lambda thread: {thread}), [0, 1, 2])
+
+    def test_lists_of_siblings_are_read(self):
+        for text, expected in (("0-1\n", {0, 1}), ("5\n", {5}), ("3,7\n", {3, 7}),
+                               ("0-1,8-9", {0, 1, 8, 9})):
+            self.write("cpu3/topology/thread_siblings_list", text)
+            self.assertEqual(machine.siblings(3, self.root), expected)
+        self.assertEqual(machine.siblings(4, self.root), {4})
+
+    def test_what_is_measured_on_is_told(self):
+        pairs = lambda thread: {thread // 2 * 2, thread // 2 * 2 + 1}
+        self.assertEqual(machine.threads([1, 3], pairs), "1, 3 of 2 cores, SMT on, 2 threads a core")
+        self.assertEqual(machine.threads([0, 1], pairs), "0, 1 of 1 core, SMT on, 2 threads a core")
+        self.assertEqual(machine.threads([6], lambda thread: {thread}), "6 of 1 core, SMT off")
+
+
+class CacheMisses(CheckTest):
+    def steps(self, arch):
+        if arch:
+            self.write("build.ninja")
+            self.write("CMakeCache.txt", f"TESSERA_ARCH:STRING={arch}\n")
+        with mock.patch("cache_misses.subprocess.run") as run:
+            run.return_value.returncode = 0
+            cache_misses.built(self.root)
+        return [call.args[0][1] for call in run.call_args_list]
+
+    def test_a_folder_is_configured_where_it_is_not_for_avx2(self):
+        self.assertEqual(self.steps(None), ["--preset", "--build"])
+        self.assertEqual(self.steps("x86-64-v4"), ["--preset", "--build"])
+        self.assertEqual(self.steps("x86-64-v3"), ["--build"])
+
+
+unittest.main()
