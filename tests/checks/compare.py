@@ -87,6 +87,7 @@ class Threads(CheckTest):
         halves = lambda thread: {thread % 2, thread % 2 + 2}
         self.assertEqual(machine.apart(range(4), halves), [0, 1, 2, 3])
         self.assertEqual(machine.apart({1, 2, 3}, pairs), [2, 1, 3])
+        self.assertEqual(machine.apart({1, 2}, pairs), [1, 2])  # not 3, which is not allowed
         self.assertEqual(machine.apart(range(3), lambda thread: {thread}), [0, 1, 2])
 
     def test_lists_of_siblings_are_read(self):

@@ -114,3 +114,90 @@ TEMPLATE_TEST_CASE("product: vectors have the bits of the reference beyond ordin
                              run(kernel_for<detail::product_fn, reference>{})));
   }
 }
+
+namespace {
+
+/// Products by the reference, counted; the rest of simd's kernel stays or is deleted.
+struct counts {
+  using fallback = simd;
+  static inline auto products = 0;
+};
+
+}  // namespace
+namespace tessera {
+template <>
+struct kernel_for<operation::matrix_product, counts> : kernel_for<operation::matrix_product, simd> {
+  template <class T, class Stored> static void run(detail::matrix_product<T, Stored> const& p) {
+    ++counts::products;
+    kernel_for<operation::matrix_product, reference>::run(p);
+  }
+  static void run_with_sums(auto const&, auto*) = delete;
+  static void run_in_runs(auto const&, auto const&, auto const&) = delete;
+};
+}  // namespace tessera
+
+namespace {
+
+/// Rows in two runs and a depth in three, with room between them.
+struct in_runs {
+  std::vector<float> a = std::vector<float>(200);
+  std::vector<float> b = std::vector<float>(200);
+  std::vector<float> c = std::vector<float>(100);
+  detail::matrix_product<float> p{.rows = 4,
+                                  .columns = 5,
+                                  .depth = 6,
+                                  .a = {a.data(), 2, 1},
+                                  .b = {b.data(), 5, 1},
+                                  .c = c.data(),
+                                  .c_row = 6,
+                                  .adds = true};
+  detail::product_runs rows{.length = 2, .a = 50, .other = 20};
+  detail::product_runs depth{.length = 2, .a = 7, .other = 11};
+
+  in_runs() {
+    auto r = torch_generator(3);
+    for (auto* v : {&a, &b, &c}) r.uniform(v->data(), v->size(), -1, 1);
+  }
+  template <class Backend> auto result() {
+    detail::multiply_in_runs<Backend>(p, rows, depth);
+    return c;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("product: in runs, a product for each in turn") {
+  auto want = in_runs{};
+  for (auto row = std::size_t{0}; row < 4; ++row)
+    for (auto k = std::size_t{0}; k < 6; ++k)
+      for (auto i = std::size_t{0}; i < 5; ++i) {
+        auto& c = want.c[row / 2 * 20 + row % 2 * 6 + i];
+        c = lane::fma(want.a[row / 2 * 50 + row % 2 * 2 + k / 2 * 7 + k % 2],
+                      want.b[k / 2 * 11 + k % 2 * 5 + i], c);
+      }
+  CHECK(in_runs{}.result<reference>() == want.c);
+  CHECK(in_runs{}.result<cuda>() == want.c);
+  CHECK(in_runs{}.result<simd>() == want.c);
+}
+TEST_CASE("product: in runs, what does not add as it comes is refused") {
+  auto other = in_runs{};
+  other.p.adds = false;
+  CHECK_THROWS_WITH(other.result<simd>(), Catch::Contains("added as it comes"));
+  other.p.adds = other.p.adds_last = true;
+  CHECK_THROWS_WITH(other.result<reference>(), Catch::Contains("added as it comes"));
+}
+TEST_CASE(
+    "product: a kernel that derives from another has all products where it deletes the rest") {
+  counts::products = 0;
+  auto const want = in_runs{}.result<reference>();
+  CHECK(in_runs{}.result<counts>() == want);
+  CHECK(counts::products == 6);
+  auto const x = tensor<float, shape<4, 3>, counts>{{1, 2, 3}};
+  auto const dy = tensor<float, shape<4, 2>, counts>{{2, 3, 4, 5}};
+  float dweight[6] = {};
+  float dbias[2] = {};
+  affine_map_parameters(as_const(x), as_const(dy), dweight, dbias);
+  CHECK(counts::products == 7);
+  CHECK(dweight[2] == 6);
+  CHECK(dbias[0] == 6);
+}

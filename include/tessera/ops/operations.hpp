@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/policy.hpp>
+#include <tessera/ops/recurrent/cell.hpp>
 #include <tessera/random/philox.hpp>
 #include <tessera/tensor/tensor.hpp>
 #include <tessera/tensor/weights.hpp>
@@ -15,7 +16,9 @@
 ///
 /// A backend of one's own specializes tessera::kernel_for<operation::conv2d, my_backend>; it may
 /// derive from kernel_for<operation::conv2d, reference> and replace a part, and names a `fallback`
-/// for what it leaves out. tests/outside/fixed_point.hpp is an example.
+/// for what it leaves out. tests/outside/fixed_point.hpp is an example. What a kernel "may have" is
+/// asked before `run`: one that derives from another with such members, as those of simd, and
+/// replaces `run`, replaces them as well, or deletes them.
 namespace tessera {
 
 /// A height and a width; one number stands for both.
@@ -26,28 +29,6 @@ struct size2 {
   constexpr size2(std::size_t rows, std::size_t columns) : height{rows}, width{columns} {}
   [[nodiscard]] constexpr auto area() const -> std::size_t { return height * width; }
   friend constexpr auto operator==(size2, size2) -> bool = default;
-};
-
-/// A sum that a cell makes before its formulas: the rows of `gate` in weight_ih and weight_hh, with
-/// their biases, or those of one of the two.
-struct recurrent_sum {
-  std::size_t gate;
-  bool of_x = true;
-  bool of_h = true;
-};
-/// What a cell computes for one hidden unit, or a vector of them: the gates and the value beside
-/// them are what its backward reads.
-template <class V, std::size_t Gates> struct recurrent_unit {
-  V gates[Gates];
-  V beside;
-  V h;
-};
-/// The slopes of the gates' sums, of the value beside where it is a sum too, and what goes to the
-/// step before besides the way through weight_hh.
-template <class V, std::size_t Gates> struct recurrent_slope {
-  V gates[Gates];
-  V beside;
-  V before;
 };
 
 namespace detail {
@@ -90,9 +71,10 @@ struct product_runs {
 /// kernel_for<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums +=
 /// the rows of d, ascending. Products of matrices and the slopes of affine maps are made of these
 /// two; so are convolutions of a backend whose kernel derives from conv1d_by_products<Backend> and
-/// conv2d_by_products<Backend>. It may have run_with_sums(product, sums), both for a transposed A,
-/// and run_in_runs(product, rows, depth) with the product_runs of both, which is run(product) for
-/// each run in turn.
+/// conv2d_by_products<Backend>. It may have
+///   run_with_sums(product, sums)        run, and add_rows of Aᵀ, which is (depth, rows) and whole
+///   run_in_runs(product, rows, depth)   run for each run in turn, of a product that `adds`, and
+///                                       not `adds_last`; rows and depth are product_runs
 struct product_fn;
 
 // -- attention ------------------------------------------------------------------------------------
@@ -286,17 +268,11 @@ struct upsample_fn;
 
 // -- recurrence -----------------------------------------------------------------------------------
 
-/// A Cell names
-///   gates, sums    how many gates, and an array of recurrent_sum
-///   carries        whether the value beside goes from step to step, as the c of an LSTM; if not,
-///                  what formulas see of the step before is h, and the value beside is a last sum
-///   state<H, C>    {h, c}, or {h}
-///   forward(sum, before) -> recurrent_unit
-///   backward(gates, beside, before, dh, d) -> recurrent_slope, where dh is all that arrives at h
-///                  but `d`, which the step after left as `before`
-/// kernel_for<recurrent_step_fn<Cell>, Backend> has packed<T, Rows, In, Hidden, Recurrent>, what it
-/// makes of the weights once for many steps, or nothing; prepare(p, packed); and
-/// run(p, x, h, before, gates, beside, y, packed).
+/// kernel_for<recurrent_step_fn<Cell>, Backend>, of a Cell as ops/recurrent/cell.hpp says, has
+/// packed<T, Rows, In, Hidden, Recurrent>, what it makes of the weights once for many steps, or
+/// nothing; prepare(p, packed); and run(p, x, h, before, gates, beside, y, packed). It may have
+/// advance(p, x, h, before, beside, y), which a stream asks instead of `run` for the weights that
+/// it takes: a step of which nothing is kept, and which leaves y in h as well; `before` may be h.
 template <class Cell> struct recurrent_step_fn;
 
 /// kernel_for<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)

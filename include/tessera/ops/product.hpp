@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/contract.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/product.hpp>
 
@@ -17,9 +18,13 @@ constexpr void multiply(matrix_product<T, Stored> const& p) {
 }
 
 /// C += A·B, whose rows of A and C, or steps of the depth in A and B, lie in runs.
+///
+/// Errors  std::invalid_argument for a product that does not add, or adds last:
+///         tests/ops/product.cpp
 template <class Backend, class T, class Stored>
 constexpr void multiply_in_runs(matrix_product<T, Stored> p, product_runs const& rows,
                                 product_runs const& depth) {
+  require(p.adds && not p.adds_last, "product: what lies in runs is added as it comes");
   using kernel = kernel_for<product_fn, Backend>;
   if constexpr (requires { kernel::run_in_runs(p, rows, depth); }) {
     kernel::run_in_runs(p, rows, depth);
