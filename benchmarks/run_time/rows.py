@@ -6,6 +6,7 @@ import re
 
 import torch
 
+import elementwise_peers
 import network_peers
 import peers
 
@@ -100,14 +101,8 @@ def networks():
 
 
 def elementwise():
-    """Rows of elementwise_peers.py, whose operands are torch's own."""
-    try:
-        import elementwise_peers
-    except ImportError:
-        return
-    for name, make in elementwise_peers.PEERS.items():
-        yield name, Row(bound=elementwise_peers.BOUND[name],
-                        peers={"torch": [lambda given, make=make: make()]})
+    for name, (makers, bound) in elementwise_peers.ROWS.items():
+        yield name, Row(bound=bound, peers={"torch": makers})
 
 
 @functools.cache
