@@ -134,10 +134,10 @@ TEMPLATE_TEST_CASE("conv2d: the bits of the reference, for whole vectors of chan
         auto const ours = run<simd>(c, packed->data());
         auto const want = run<reference>(c, static_cast<T*>(nullptr));
         INFO(in << " channels, stride " << stride << ", padding " << padding);
-        CHECK(ours.y == want.y);
-        CHECK(ours.dx == want.dx);
-        CHECK(ours.dweight == want.dweight);
-        CHECK(ours.dbias == want.dbias);
+        CHECK(test::same_bits(ours.y, want.y));
+        CHECK(test::same_bits(ours.dx, want.dx));
+        CHECK(test::same_bits(ours.dweight, want.dweight));
+        CHECK(test::same_bits(ours.dbias, want.dbias));
       }
 }
 TEST_CASE("conv2d: weights of eight bits have the bits of what they stand for") {

@@ -84,20 +84,3 @@ TEST_CASE("optimizers: padding stays zero") {
   for (auto s = 0; s < 5; ++s) adam{.weight_decay = 0.1}.update(p, d, m);
   for (auto i = std::size_t{3}; i < decltype(p.values)::padded; ++i) CHECK(p.values.values[i] == 0);
 }
-
-TEMPLATE_TEST_CASE("optimizer: a known divisor gives the bits of the division", "", float, double) {
-  using T = TestType;
-  using V = lane::pack<T>;
-  auto g = torch_generator(5);
-  auto const infinite = std::numeric_limits<T>::infinity();
-  T x[V::width];
-  T quotient[V::width];
-  for (auto k = 0; k < 20'000; ++k) {
-    auto const divisor = static_cast<T>(std::sqrt(1 - std::pow(0.999, 1 + k % 5000)));
-    g.uniform(x, V::width, 0, k % 2 == 0 ? T(1) : T(1e-9));
-    x[0] = k % 3 == 0 ? T{0} : infinite;
-    lane::store(quotient, detail::known_divisor<T>(divisor).divide(lane::load(x)));
-    for (auto i = std::size_t{0}; i < V::width; ++i)
-      if (quotient[i] != x[i] / divisor) FAIL(x[i] << " / " << divisor);
-  }
-}
