@@ -62,6 +62,12 @@ class Difference(unittest.TestCase):
         with self.assertRaises(SystemExit):
             self.off([1], [1 + 1e-5], operations=2 * 8)
 
+    def test_sums_of_unknown_depth_are_taken_for_deep(self):
+        self.off([1], [1 + 5e-4])
+        self.off([1], [1 + 1e-12], scalar=np.float64)
+        with self.assertRaises(SystemExit):
+            self.off([1], [1 + 1e-11], scalar=np.float64)
+
 
 @unittest.skipIf(compare is None, "without numpy and safetensors")
 class Bounds(unittest.TestCase):
