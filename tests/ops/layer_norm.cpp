@@ -132,6 +132,20 @@ TEMPLATE_TEST_CASE("layer_norm: the bits of the reference with NaN, infinities a
   }
   CHECK(ordinary > 60 * 30);
 }
+TEST_CASE("layer_norm: rows in memory, which go by smaller blocks") {
+  auto const g = detail::layer_norm_geometry{.rows = 4111, .features = 1030};
+  auto x = std::vector<float>(g.rows * g.features);
+  torch_generator(3).uniform(x.data(), x.size(), -2, 3);
+  auto const run = [&](auto kernel) {
+    auto y = std::vector<float>(x.size() + 2 * g.rows);
+    auto* const mean = y.data() + x.size();
+    decltype(kernel)::template forward<float>(g, x.data(), nullptr, nullptr, 1e-5F, y.data(), mean,
+                                              mean + g.rows);
+    return y;
+  };
+  CHECK(run(kernel_for<detail::layer_norm_fn, simd>{}) ==
+        run(kernel_for<detail::layer_norm_fn, reference>{}));
+}
 TEST_CASE("layer_norm: no rows, and rows of one number") {
   float const x[] = {3, -4};
   float y[] = {7, 7};

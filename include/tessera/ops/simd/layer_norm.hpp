@@ -36,7 +36,9 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
     if (std::is_constant_evaluated())
       return kernel_for<detail::layer_norm_fn, reference>::forward(g, x, weight, bias, epsilon, y,
                                                                    mean, scale);
-    auto const fitting = block_bytes / sizeof(T) / g.features;
+    auto const bytes = g.rows * g.features * sizeof(T);
+    auto const fitting =
+        (bytes < in_memory ? block_bytes : block_bytes / 8) / sizeof(T) / g.features;
     auto const most = fitting < 1 ? 1 : fitting;
     for (auto first = std::size_t{0}; first < g.rows; first += most) {
       auto const rows = g.rows - first < most ? g.rows - first : most;
@@ -60,6 +62,8 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
 
  private:
   static constexpr std::size_t block_bytes = 16 * 1024;
+  /// From here on rows come from memory, where reads and writes should take turns sooner.
+  static constexpr std::size_t in_memory = 16 * 1024 * 1024;
 
   template <class T>
   static void statistics(detail::layer_norm_geometry const& g, T const* x, T epsilon, T* mean,
