@@ -41,18 +41,12 @@ void recurrent_panel_tile(recurrent_memory<T> const& m, recurrent_panels<T> cons
   constexpr auto last = Count - (vectors - 1) * width;  // lanes of the last vector
   constexpr auto sums = Cell::sums.size();
   V sum[vectors][sums];
-#pragma GCC unroll 4
-  for (auto v = std::size_t{0}; v < vectors; ++v)
-#pragma GCC unroll 4
-    for (auto g = std::size_t{0}; g < sums; ++g) {
-      auto const at = Cell::sums[g].gate * Hidden + unit + v * width;
-      auto const load = [&](T const* from) TESSERA_INLINE {
+  start_sums<Cell>(
+      w.bias_ih, w.bias_hh, Hidden, unit,
+      [](std::size_t v, T const* from) TESSERA_INLINE {
         return v + 1 < vectors ? lane::load(from) : lane::load_first<last>(from);
-      };
-      sum[v][g] = w.bias_ih == nullptr
-                      ? V(T{0})
-                      : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at), load(w.bias_hh + at));
-    }
+      },
+      sum);
   auto const add = [&]<class OfH, std::size_t Depth>(OfH,
                                                      std::integral_constant<std::size_t, Depth>,
                                                      T const* a, T const* weights) TESSERA_INLINE {

@@ -18,6 +18,25 @@ template <class T> struct recurrent_memory {
   T* y;
 };
 
+/// What the sums of vectors of units start from, with `load(v, from)` for vector v: their biases,
+/// or zeros where there are none.
+template <class Cell, class T, std::size_t Vectors>
+TESSERA_INLINE inline void start_sums(T const* bias_ih, T const* bias_hh, std::size_t hidden,
+                                      std::size_t unit, auto const& load,
+                                      lane::pack<T> (&sum)[Vectors][Cell::sums.size()]) {
+  using V = lane::pack<T>;
+#pragma GCC unroll 8
+  for (auto v = std::size_t{0}; v < Vectors; ++v)
+#pragma GCC unroll 4
+    for (auto g = std::size_t{0}; g < Cell::sums.size(); ++g) {
+      auto const& s = Cell::sums[g];
+      auto const at = s.gate * hidden + unit + v * V::width;
+      sum[v][g] = bias_ih == nullptr
+                      ? V(T{0})
+                      : sum_of_biases<V>(s, load(v, bias_ih + at), load(v, bias_hh + at));
+    }
+}
+
 /// From a cell's sums to a vector of units, at `unit` of a row: its h. A step that keeps nothing
 /// spares the gates their way through memory.
 template <class Cell, bool Keeps = true, class T, class V>
@@ -137,15 +156,9 @@ template <class Cell, class T, class Stored, std::size_t Vectors, bool Partial>
       lane::store(to, v);
   };
   V sum[Vectors][sums];
-#pragma GCC unroll 4
-  for (auto g = std::size_t{0}; g < sums; ++g)
-#pragma GCC unroll 8
-    for (auto v = std::size_t{0}; v < Vectors; ++v) {
-      auto const at = Cell::sums[g].gate * hidden + unit + v * width;
-      sum[v][g] = w.bias_ih == nullptr
-                      ? V(T{0})
-                      : sum_of_biases<V>(Cell::sums[g], load(w.bias_ih + at), load(w.bias_hh + at));
-    }
+  start_sums<Cell>(
+      w.bias_ih, w.bias_hh, hidden, unit,
+      [&](std::size_t, T const* from) TESSERA_INLINE { return load(from); }, sum);
   auto const add = [&]<class OfH>(OfH, T const* a, weight_matrix<T, Stored> const& weight,
                                   std::size_t depth) TESSERA_INLINE {
     auto const* column = weight.data;
