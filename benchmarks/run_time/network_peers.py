@@ -43,6 +43,20 @@ def torch_attention(given):
     return both_ways(model, *tensors(given, "x", "dy"))
 
 
+def torch_attention_decode(by_heads):
+    """Keys and values by time, or by heads."""
+    def make(given):
+        q, k, v = (x.view(-1, 12, 64).transpose(0, 1) for x in tensors(given, "q", "k", "v"))
+        if by_heads:
+            k, v = k.contiguous(), v.contiguous()
+
+        def call():
+            with torch.inference_mode():
+                return F.scaled_dot_product_attention(q[None], k[None], v[None])[0].transpose(0, 1)
+        return call
+    return make
+
+
 def images(array, memory_format):
     """(batch, height, width, channels) as torch takes them."""
     return torch.from_numpy(array).permute(0, 3, 1, 2).contiguous(memory_format=memory_format)

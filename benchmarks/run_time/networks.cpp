@@ -71,6 +71,57 @@ template <class Model, class X> struct both_ways {
   }
 };
 
+/// One query over the keys and values of a cache: 12 heads of 64 numbers.
+struct attention_decode {
+  static constexpr auto keys = std::size_t{1024};
+  static constexpr auto heads = std::size_t{12};
+  static constexpr auto width = std::size_t{64};
+  static constexpr auto row = heads * width;
+
+  detail::attention_fn::workspace<tensor<float, shape<1, row>>, keys, width> work;
+  tensor<float, shape<1, row>> q;
+  tensor<float, shape<keys, row>> k;
+  tensor<float, shape<keys, row>> v;
+  tensor<float, shape<1, row>> y;
+
+  attention_decode() {
+    auto g = torch_generator(1);
+    for (auto* const x : {&k, &v}) g.uniform(x->data(), x->size(), -1, 1);
+    g.uniform(q.data(), q.size(), -1, 1);
+  }
+  void step() {
+    scaled_dot_product_attention.forward<default_backend, float>(
+        {.first = {.queries = 1,
+                   .keys = keys,
+                   .width = width,
+                   .q_row = row,
+                   .kv_row = row,
+                   .out = row,
+                   .sum = heads,
+                   .before = keys - 1,
+                   .causal = true,
+                   .scale = 0.125F,
+                   .q = q.data(),
+                   .k = k.data(),
+                   .v = v.data()},
+         .lanes = 1,
+         .heads = heads,
+         .sharing = 1,
+         .q_lane = row,
+         .kv_lane = row,
+         .out_lane = row,
+         .sum_lane = heads},
+        y.data(), static_cast<float*>(nullptr), work);
+  }
+  void tell(safetensors_writer& writer) {
+    step();
+    results::add(writer, "q", q);
+    results::add(writer, "k", k);
+    results::add(writer, "v", v);
+    results::add(writer, "result", y);
+  }
+};
+
 using heads = self_attention<256, self_attention_options{.heads = 8}>;
 using norm_block = sequential<named<"0", conv2d<64, 64, 3, conv2d_options{.padding = 1}>>,
                               named<"1", group_norm<8, 64>>, silu_layer>;
@@ -124,6 +175,7 @@ struct gpt_step {
 
 [[maybe_unused]] auto const rows = [] {
   add_row<both_ways<heads, tensor<float, shape<128, 8, 256>>>>("attention/B8_T128_D256_H8");
+  add_row<attention_decode>("attention/decode_K1024_D768_H12");
   add_row<both_ways<norm_block, tensor<float, shape<8, 32, 32, 64>>>>("conv2d/B8_C64_32x32");
   add_row<unet_step>("unet_step/B64_8x8_C32_C64");
   add_row<gpt_step>("gpt_step/B16_T128_D128_x4");

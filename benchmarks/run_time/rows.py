@@ -80,6 +80,9 @@ def networks():
     yield "attention/B8_T128_D256_H8", Row(
         operations=3 * 2 * (4 * 8 * 128 * 256 * 256 + 2 * 8 * 128 * 128 * 256),
         peers={"torch": [network_peers.torch_attention]})
+    yield "attention/decode_K1024_D768_H12", Row(
+        operations=2 * 2 * 1024 * 768, bytes=4 * 2 * 1024 * 768,
+        peers={"torch": [network_peers.torch_attention_decode(c) for c in (False, True)]})
     yield "conv2d/B8_C64_32x32", Row(
         operations=3 * 2 * 8 * 32 * 32 * 64 * 64 * 9,
         peers={"torch": [network_peers.torch_convolution(f) for f in FORMATS]})
