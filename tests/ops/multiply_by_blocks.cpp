@@ -117,7 +117,7 @@ TEMPLATE_PRODUCT_TEST_CASE("multiply_by_blocks: B by its columns, over several b
                             (float, std::int8_t), (double, f16), (double, std::int8_t))) {
   using T = typename TestType::first_type;
   using Stored = typename TestType::second_type;
-  for (auto const depth : {0, 1, 127, 128, 129, 300})
+  for (auto const depth : {0, 1, 127, 128, 129, 300, 530})
     for (auto const rows : {5, 520})  // beside one block of B, and more than stay in a cache
       for (auto const columns : {7, 64, 100}) {
         auto const size = [](int n) { return static_cast<std::size_t>(n); };
@@ -170,7 +170,7 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: gains from its thresholds on, and not be
   constexpr auto width = lane::pack<T>::width;
   constexpr auto far_apart = tiles::far_apart / sizeof(T);
   constexpr auto large = tiles::large / sizeof(T);
-  constexpr auto deeper = tiles::block_depth + 1;
+  constexpr auto deeper = tiles::few + 1;
   auto const gains = [](std::size_t rows, std::size_t columns, std::size_t depth, bool transposed,
                         std::size_t b_depth) {
     auto p = tiles::product<T>{};
@@ -193,14 +193,14 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: gains from its thresholds on, and not be
   CHECK_FALSE(gains(few - 1, width, 2 * far_apart / few, true, width));
   CHECK(gains(far_apart, width, deeper, true, width));
   CHECK_FALSE(gains(far_apart, width, deeper - 1, true, width));
-  // A large B, with A as it lies.
-  CHECK(gains(tiles::block_depth, width, 1024, false, large / 1024));
-  CHECK_FALSE(gains(tiles::block_depth, width, 1023, false, large / 1024));
-  CHECK_FALSE(gains(tiles::block_depth, width, 1024, false, large / 1024 - 1));
-  CHECK_FALSE(gains(tiles::block_depth - 1, width, 1024, false, large / 1024));
-  CHECK_FALSE(gains(tiles::block_depth, width - 1, 1024, false, large / 1024));
-  CHECK(gains(tiles::block_depth, width, deeper, false, large / deeper + 1));
-  CHECK_FALSE(gains(tiles::block_depth, width, deeper - 1, false, large));
+  // A large B, with A as it lies; its panels are too deep, or its rows too far apart, to stay.
+  CHECK(gains(tiles::few, width, 2048, false, large / 2048));
+  CHECK_FALSE(gains(tiles::few, width, 2047, false, large / 2048));
+  CHECK_FALSE(gains(tiles::few, width, 2048, false, large / 2048 - 1));
+  CHECK_FALSE(gains(tiles::few - 1, width, 2048, false, large / 2048));
+  CHECK_FALSE(gains(tiles::few, width - 1, 2048, false, large / 2048));
+  CHECK(gains(tiles::few, width, deeper, false, 16384 / sizeof(T)));
+  CHECK_FALSE(gains(tiles::few, width, deeper - 1, false, large));
 }
 TEMPLATE_TEST_CASE("multiply_narrow: takes fewer columns than a vector has, and fewer than rows",
                    "", float, double) {
@@ -225,4 +225,36 @@ TEMPLATE_TEST_CASE("multiply_narrow: takes fewer columns than a vector has, and 
   CHECK_FALSE(is_narrow(p));
   p.a_row = p.a_depth = 1;  // one row, or a row's numbers that follow one another
   CHECK_FALSE(is_narrow(p));
+}
+TEMPLATE_TEST_CASE("multiply_by_blocks: B stays in place where its rows have places in a cache", "",
+                   float, double) {
+  using T = TestType;
+  auto p = tiles::product<T>{};
+  p.rows = p.columns = p.depth = 512;
+  p.b_depth = 2048 / sizeof(T);
+  CHECK(stays_in_place(p) == (tiles::vectors == 4));
+  p.b_depth = 8192 / sizeof(T);  // eight places of 64 KiB
+  CHECK_FALSE(stays_in_place(p));
+  p.b_depth = 8192 / sizeof(T) + 64;
+  CHECK(stays_in_place(p) == (tiles::vectors == 4));
+  p.depth = 1100;  // panels that fill a second level
+  CHECK_FALSE(stays_in_place(p));
+}
+TEST_CASE("multiply_by_blocks: blocks of rows are equal, and whole tiles") {
+  static_assert(tiles::part(1024, 252, 6) == 210);  // five, not four and a rest of 16
+  static_assert(tiles::part(256, 252, 6) == 132);
+  static_assert(tiles::part(12, 252, 6) == 12);
+  static_assert(tiles::part(13, 252, 6) == 18);
+  static_assert(tiles::part(0, 252, 6) == 0);
+  static_assert(tiles::part(1024, 224, 8) == 208);
+  auto p = tiles::product<float>{};
+  p.rows = p.depth = 1024;
+  p.a_row = 1;
+  p.a_depth = 1024;
+  CHECK(rows_of_block(p) == (tiles::vectors == 4 ? 1026U : 516U));  // of 512 KiB
+  p.a_row = 1024;
+  p.a_depth = 1;
+  CHECK(rows_of_block(p) == (tiles::vectors == 4 ? 1026U : 174U));
+  p.rows = 900;  // which stay in a third level
+  CHECK(rows_of_block(p) == 900);
 }

@@ -10,11 +10,13 @@
 /// The product of tiles on matrices that caches do not hold as they lie.
 namespace tessera::tiles::inline TESSERA_TARGET {
 
-/// A block of B, (block_depth, panel), is copied in the order in which tiles read it: 32 KiB, which
-/// stay beside the tile's rows of A; as many rows of A are read again and again from the second
-/// level, in which they take block_bytes at most.
-inline constexpr std::size_t block_depth = 128;
+/// A block of B, (block_depth, panel) at most, is copied in the order in which tiles read it. The
+/// columns of a tile take 32 KiB, or half of that, and stay in the first level beside its rows of
+/// A. Rows of A that are read again and again from the second level take block_bytes at most there.
+inline constexpr std::size_t block_depth = vectors == 4 ? 128 : 256;
 inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
+/// Of rows and of depth: what is less is not worth a copy.
+inline constexpr std::size_t few = 128;
 /// Sizes in bytes from which copying costs less than reading what does not stay in a cache: a
 /// transposed A, of whose rows every number is a cache line of its own; and B.
 inline constexpr std::size_t far_apart = std::size_t{1} << 18U;
@@ -23,19 +25,46 @@ inline constexpr std::size_t large = std::size_t{1} << 20U;
 template <class T> [[nodiscard]] constexpr auto is_transposed(product<T> const& p) -> bool {
   return p.a_row == 1 && p.a_depth != 1;
 }
+/// Whether a panel of B may be read where it lies: a cache has few places for rows that are a
+/// multiple of a large power of two apart. Ways of second levels have 64 KiB; more numbers than 32
+/// for each place come from the third one. Narrow tiles read a cache line of every page.
+template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const& p) -> bool {
+  constexpr auto way = std::size_t{1} << 16U;
+  auto const distance = (p.b_depth * sizeof(T)) | way;
+  auto const places = way / (distance & (~distance + 1));
+  return vectors == 4 && p.depth <= 32 * places && p.depth * 256 <= block_bytes / 2;
+}
 template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const& p) -> bool {
-  return p.rows >= 4 * rows && p.columns >= lane::pack<T>::width && p.depth > block_depth &&
+  return p.rows >= 4 * rows && p.columns >= lane::pack<T>::width && p.depth > few &&
          p.from != start::c_last &&
          ((is_transposed(p) && p.rows * p.depth * sizeof(T) >= far_apart) ||
-          (p.rows >= block_depth && p.depth * p.b_depth * sizeof(T) >= large));
+          (p.rows >= few && p.depth * p.b_depth * sizeof(T) >= large && not stays_in_place(p)));
 }
 
-/// The rows of a block of A. Rows at a distance, not columns, are taken a quarter: a distance may
-/// be one that a cache has few places for.
-template <class T> [[nodiscard]] constexpr auto rows_of_block(product<T> const& p) -> std::size_t {
-  auto const most = block_bytes / block_depth / sizeof(T);
-  return (is_transposed(p) ? most : most / 4) / rows * rows;
+/// Equal parts of n, each a multiple of `unit`, and of `most` where that is one.
+[[nodiscard]] constexpr auto part(std::size_t n, std::size_t most, std::size_t unit)
+    -> std::size_t {
+  auto const parts = n <= most ? std::size_t{1} : (n + most - 1) / most;
+  return (n + parts * unit - 1) / (parts * unit) * unit;
 }
+/// The rows of a block of A, whose columns are those of block_depth. An A that is not transposed is
+/// read in order and as a whole, but for narrow tiles, which take longer than the copies of B, one
+/// for each block, and an A beyond a core's part of a third level. They take three eighths: the
+/// distance of rows may be one that a cache has few places for.
+template <class T> [[nodiscard]] constexpr auto rows_of_block(product<T> const& p) -> std::size_t {
+  constexpr auto most = block_bytes / block_depth / sizeof(T);
+  if (is_transposed(p)) return part(p.rows, most, rows);
+  auto const all = vectors == 4 || p.rows * p.depth * sizeof(T) < 4 * large || 3 * most / 8 < few;
+  return part(p.rows, all ? p.rows : 3 * most / 8, rows);
+}
+
+/// The part of B at (k, column).
+struct block_of_b {
+  std::size_t k;
+  std::size_t depth;
+  std::size_t column;
+  std::size_t columns;
+};
 
 /// B as it lies, its rows `row` apart; it may be stored narrower.
 template <class T, class Stored = T> struct rows_of_b {
@@ -43,30 +72,36 @@ template <class T, class Stored = T> struct rows_of_b {
   std::size_t row;
   [[no_unique_address]] weight_scales<T, is_scaled<Stored>> scales{};
 
-  /// The block at (k, column), by panels of a tile's columns.
-  void copy(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
-            T* to) const {
+  /// The block, by panels of a tile's columns.
+  void copy(block_of_b const& block, T* to) const {
     constexpr auto width = lane::pack<T>::width;
-    for (auto c = std::size_t{0}; c < columns; c += vectors * width) {
-      auto const* from = data + k * row + column + c;
-      auto const wide = columns - c < vectors * width ? columns - c : vectors * width;
-      for (auto i = std::size_t{0}; i < depth; ++i, from += row, to += vectors * width) {
+    for (auto c = std::size_t{0}; c < block.columns; c += vectors * width) {
+      auto const* from = data + block.k * row + block.column + c;
+      auto const wide = block.columns - c < vectors * width ? block.columns - c : vectors * width;
+      for (auto i = std::size_t{0}; i < block.depth; ++i, from += row, to += vectors * width) {
         auto v = std::size_t{0};
         for (; v + width <= wide; v += width)
-          lane::store(to + v, stored_vector<false>(from + v, scales, k + i, column + c + v, width));
+          lane::store(to + v, stored_vector<false>(from + v, scales, block.k + i,
+                                                   block.column + c + v, width));
         if (v < wide)
-          lane::store(to + v,
-                      stored_vector<true>(from + v, scales, k + i, column + c + v, wide - v));
+          lane::store(to + v, stored_vector<true>(from + v, scales, block.k + i,
+                                                  block.column + c + v, wide - v));
       }
     }
+  }
+  /// Asks for the rows [first, last) of a block that is copied soon.
+  void prefetch(block_of_b const& block, std::size_t first, std::size_t last) const {
+    for (auto i = first; i < last; ++i)
+      for (auto c = std::size_t{0}; c < block.columns; c += 64 / sizeof(Stored))
+        __builtin_prefetch(data + (block.k + i) * row + block.column + c);
   }
 };
 /// B by its columns, each contiguous: the weights of a layer, which may be stored narrower.
 template <class T, class Stored> struct columns_of_b {
   weight_matrix<T, Stored> matrix;
 
-  void copy(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
-            T* to) const {
+  void copy(block_of_b const& block, T* to) const {
+    auto const& [k, depth, column, columns] = block;
     for (auto c = std::size_t{0}; c < columns; c += panel, to += depth * panel) {
       auto const wide = columns - c < panel ? columns - c : panel;
       if constexpr (std::same_as<T, Stored>)
@@ -76,20 +111,25 @@ template <class T, class Stored> struct columns_of_b {
         copy_widened(k, depth, column + c, wide, to);
     }
   }
+  static void prefetch(block_of_b const&, std::size_t, std::size_t) {}  // turning does
 
  private:
   static constexpr auto panel = vectors * lane::pack<T>::width;
 
-  /// A few columns at a time, widened before they are turned.
+  /// A few columns and a part of the depth at a time, widened before they are turned.
   void copy_widened(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
                     T* to) const {
     constexpr auto width = lane::pack<T>::width;
-    alignas(64) T widened[width * block_depth];
-    for (auto c = std::size_t{0}; c < columns; c += width) {
-      auto const count = columns - c < width ? columns - c : +width;
-      for (auto i = std::size_t{0}; i < count; ++i)
-        widen(depth, k, column + c + i, widened + i * block_depth);
-      lane::copy_turned(count, depth, widened, block_depth, to + c, panel);
+    constexpr auto longest = std::size_t{64};
+    alignas(64) T widened[width * longest];
+    for (auto first = std::size_t{0}; first < depth; first += longest) {
+      auto const part = depth - first < longest ? depth - first : +longest;
+      for (auto c = std::size_t{0}; c < columns; c += width) {
+        auto const count = columns - c < width ? columns - c : +width;
+        for (auto i = std::size_t{0}; i < count; ++i)
+          widen(part, k + first, column + c + i, widened + i * longest);
+        lane::copy_turned(count, part, widened, longest, to + first * panel + c, panel);
+      }
     }
   }
   void widen(std::size_t depth, std::size_t k, std::size_t column, T* to) const {
@@ -105,65 +145,77 @@ template <class T, class Stored> struct columns_of_b {
   }
 };
 
-/// Rows and a panel of columns of C, with a depth whose block of B is copied.
-template <class T>
-void multiply_block(product<T> const& p, std::size_t row, std::size_t k, std::size_t depth,
-                    std::size_t column, std::size_t columns, T const* b) {
+/// `count` rows of C with the block of B that is copied to b. They go by as many as stay in the
+/// first level for all panels of the block; the next block is asked for between them.
+template <class T, class B>
+void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B const& matrix,
+                    block_of_b const& here, T const* b, block_of_b const& next) {
   constexpr auto wide = vectors * lane::pack<T>::width;
-  auto const rest = p.rows - row;
-  auto const most = rows_of_block(p);
-  auto block = product<T>{rest < most ? rest : most,
-                          wide,
-                          depth,
-                          depth == 0 ? p.a : p.a + row * p.a_row + k * p.a_depth,
-                          p.a_row,
-                          p.a_depth,
-                          b,
-                          wide,
-                          p.c + row * p.c_row + column,
-                          p.c_row,
-                          k == 0 ? p.from : start::c,
-                          p.bias == nullptr ? nullptr : p.bias + column};
-  for (auto c = std::size_t{0}; c < columns; c += wide) {
-    block.columns = columns - c < wide ? columns - c : wide;
-    multiply<T>(block);
-    block.b += depth * wide;
-    block.c += wide;
-    if (block.bias != nullptr) block.bias += wide;
+  constexpr auto at_once = (vectors == 4 ? 8 : 4) * rows;
+  auto asked = std::size_t{0};
+  for (auto const end = row + count; row < end; row += at_once) {
+    auto const rest = end - row;
+    auto const ask =
+        rest <= at_once ? next.depth : next.depth - next.depth * (rest - at_once) / count;
+    matrix.prefetch(next, asked, ask);
+    asked = ask;
+    auto block = product<T>{rest < at_once ? rest : +at_once,
+                            wide,
+                            here.depth,
+                            here.depth == 0 ? p.a : p.a + row * p.a_row + here.k * p.a_depth,
+                            p.a_row,
+                            p.a_depth,
+                            b,
+                            wide,
+                            p.c + row * p.c_row + here.column,
+                            p.c_row,
+                            here.k == 0 ? p.from : start::c,
+                            p.bias == nullptr ? nullptr : p.bias + here.column};
+    for (auto c = std::size_t{0}; c < here.columns; c += wide) {
+      block.columns = here.columns - c < wide ? here.columns - c : wide;
+      multiply<T>(block);
+      block.b += here.depth * wide;
+      block.c += wide;
+      if (block.bias != nullptr) block.bias += wide;
+    }
   }
 }
 
 /// `multiply`, block by block: the same bits, as the sums go on in C over k ascending. With `sums`,
 /// a number for each row of C, a transposed A adds its columns to them on the way.
 ///
-/// Cost  copies B once for every block of rows; 32 KiB of stack
+/// Cost  copies B once for every block of rows; 64 KiB of stack at most, and 4 where B is stored
+/// narrower
 template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
   alignas(64) T b[block_depth * panel<T>];
-  auto const block = [&](std::size_t row, std::size_t k, std::size_t column) {
-    auto const below = p.depth - k;
-    auto const depth = below < block_depth ? below : +block_depth;
-    auto const right = p.columns - column;
-    auto const columns = right < panel<T> ? right : +panel<T>;
-    if (depth > 0) matrix.copy(k, depth, column, columns, b);  // without depth B may be null
-    multiply_block(p, row, k, depth, column, columns, b);
+  auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, 8);
+  auto const at = [&](std::size_t k, std::size_t column) -> block_of_b {
+    auto const below = k < p.depth ? p.depth - k : 0;
+    auto const right = column < p.columns ? p.columns - column : 0;
+    return {k, below < deep ? below : deep, column, right < panel<T> ? right : +panel<T>};
   };
   auto const step = rows_of_block(p);
-  if (p.rows <= step && p.rows * p.depth * sizeof(T) <= block_bytes) {
-    // All of A stays in the cache: B is read in the order of its columns, C once.
+  auto const multiply_rows = [&](std::size_t row, block_of_b const& here, block_of_b const& next) {
+    auto const rest = p.rows - row;
+    if (here.depth > 0) matrix.copy(here, b);  // without depth B may be null
+    multiply_block(p, row, rest < step ? rest : step, matrix, here, b, next);
+  };
+  auto const fits = p.rows * p.depth * sizeof(T) <= block_bytes;
+  if (p.rows <= step && (fits || not is_transposed(p))) {
+    // All of A stays in the cache, or is read in order: C is read once.
     for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
-      for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) block(0, k, column);
+      for (auto k = std::size_t{0}; k < p.depth || k == 0; k += deep)
+        multiply_rows(0, at(k, column),
+                      k + deep < p.depth ? at(k + deep, column) : at(0, column + panel<T>));
     if (sums != nullptr) add_rows(p.depth, p.rows, p.a, p.a_depth, sums);
     return;
   }
-  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += block_depth) {
+  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += deep) {
     for (auto row = std::size_t{0}; row < p.rows; row += step)
       for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
-        block(row, k, column);
-    auto const below = p.depth - k;
-    if (sums != nullptr)
-      add_rows(below < block_depth ? below : +block_depth, p.rows, p.a + k * p.a_depth, p.a_depth,
-               sums);
+        multiply_rows(row, at(k, column), at(k, column + panel<T>));
+    if (sums != nullptr) add_rows(at(k, 0).depth, p.rows, p.a + k * p.a_depth, p.a_depth, sums);
   }
 }
 template <class T> void multiply_by_blocks(product<T> const& p, T* sums = nullptr) {
@@ -195,7 +247,7 @@ void turn_back(product<T> const& p, std::size_t row, std::size_t count, T const*
 /// `multiply` of a transposed A with few columns, as Cᵀ = Bᵀ·Aᵀ: the same bits; with `sums` as by
 /// blocks.
 template <class T> void multiply_narrow(product<T> const& p, T* sums = nullptr) {
-  constexpr auto longest = 2 * block_depth;
+  constexpr auto longest = std::size_t{256};
   T c[lane::pack<T>::width * panel<T>];
   // What is added at the end has its sums in one piece, and what comes in runs.
   auto const whole = p.from == start::c_last || p.depth_runs.length != 0;
