@@ -181,6 +181,15 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
   }
 }
 
+/// The block at (k, column), `deep` where B goes on; behind B it is empty.
+template <class T>
+[[nodiscard]] auto block_at(product<T> const& p, std::size_t deep, std::size_t k,
+                            std::size_t column) -> block_of_b {
+  auto const below = k < p.depth ? p.depth - k : 0;
+  auto const right = column < p.columns ? p.columns - column : 0;
+  return {k, below < deep ? below : deep, column, right < panel<T> ? right : +panel<T>};
+}
+
 /// `multiply`, block by block: the same bits, as the sums go on in C over k ascending. With `sums`,
 /// a number for each row of C, a transposed A adds its columns to them on the way.
 ///
@@ -190,11 +199,7 @@ template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
   alignas(64) T b[block_depth * panel<T>];
   auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, 8);
-  auto const at = [&](std::size_t k, std::size_t column) -> block_of_b {
-    auto const below = k < p.depth ? p.depth - k : 0;
-    auto const right = column < p.columns ? p.columns - column : 0;
-    return {k, below < deep ? below : deep, column, right < panel<T> ? right : +panel<T>};
-  };
+  auto const at = [&](std::size_t k, std::size_t column) { return block_at(p, deep, k, column); };
   auto const step = rows_of_block(p);
   auto const multiply_rows = [&](std::size_t row, block_of_b const& here, block_of_b const& next) {
     auto const rest = p.rows - row;
