@@ -136,24 +136,25 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
         return detail::affine_map_few_outputs<in, out>(x.data(), weights_of<T>(weight), bias,
                                                        y.data());
     if constexpr (has_columns || has_panels || turns)
-      if (not std::is_constant_evaluated())
-        return detail::in_shares<T>(
-            rows, out, in, [&](detail::share const& r, detail::share const& o) {
-              auto const part =
-                  detail::affine_map_part<T>{r.count,
-                                             in,
-                                             o.count,
-                                             x.data() + r.first * in,
-                                             bias == nullptr ? nullptr : bias + o.first,
-                                             y.data() + r.first * out + o.first,
-                                             out};
-              if constexpr (has_panels && not has_columns)
-                part.by_panels(packed.values + o.first * in);
-              else if constexpr (has_columns)
-                part.by_columns(weights_of<T>(weight).part(o.first, 0).transposed());
-              else
-                part.by_rows(weights_of<T>(weight).part(o.first, 0));
-            });
+      if (not std::is_constant_evaluated()) {
+        auto const run_part = [&](detail::share const& r, detail::share const& o) {
+          auto const part = detail::affine_map_part<T>{r.count,
+                                                       in,
+                                                       o.count,
+                                                       x.data() + r.first * in,
+                                                       bias == nullptr ? nullptr : bias + o.first,
+                                                       y.data() + r.first * out + o.first,
+                                                       out};
+          if constexpr (has_panels && not has_columns)
+            part.by_panels(packed.values + o.first * in);
+          else if constexpr (has_columns)
+            part.by_columns(weights_of<T>(weight).part(o.first, 0).transposed());
+          else
+            part.by_rows(weights_of<T>(weight).part(o.first, 0));
+        };
+        if (not detail::is_shared(rows, out, in)) return run_part({0, rows}, {0, out});
+        return detail::in_shares<T>(rows, out, in, run_part);
+      }
     kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
   }
 };

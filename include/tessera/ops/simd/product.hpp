@@ -14,6 +14,8 @@ template <> struct kernel_for<detail::product_fn, simd> {
   static constexpr void run(detail::matrix_product<T, Stored> const& p) {
     if (std::is_constant_evaluated())
       kernel_for<detail::product_fn, reference>::run(p);
+    else if (not detail::is_shared(p.rows, p.columns, p.depth))
+      run_alone(p);
     else
       detail::in_shares<T>(p.rows, p.columns, p.depth,
                            [&](detail::share const& rows, detail::share const& columns) {
@@ -34,6 +36,8 @@ template <> struct kernel_for<detail::product_fn, simd> {
     if (std::is_constant_evaluated()) {
       kernel_for<detail::product_fn, reference>::run(p);
       add_rows(p.depth, p.rows, p.a.data, sums);
+    } else if (not detail::is_shared(p.rows, p.columns, p.depth)) {
+      by_tiles(in_tiles(p), sums);
     } else {
       detail::in_shares<T>(
           p.rows, p.columns, p.depth,
@@ -48,19 +52,26 @@ template <> struct kernel_for<detail::product_fn, simd> {
                                     detail::product_runs const& row_runs,
                                     detail::product_runs const& depth_runs) {
     auto const in_runs = row_runs.length != 0;
+    auto const run_part = [&](detail::matrix_product<T, Stored> const& part, std::size_t run) {
+      auto tiles = in_tiles(part);
+      tiles.row_runs = row_runs;
+      tiles.depth_runs = depth_runs;
+      if (run != 0) {
+        tiles.a += run * row_runs.a;
+        tiles.c += run * row_runs.other;
+      }
+      if constexpr (std::same_as<T, Stored>)
+        if (not in_runs && is_narrow(tiles)) return multiply_narrow(tiles);
+      tiles::multiply<T, Stored, true>(tiles);
+    };
+    if (not detail::is_shared(p.rows, p.columns, p.depth)) return run_part(p, 0);
     detail::in_shares<T>(
         p.rows, p.columns, p.depth,
         [&](detail::share const& rows, detail::share const& columns) {
-          auto tiles = in_tiles(part(p, in_runs ? detail::share{0, rows.count} : rows, columns));
-          if (in_runs && rows.first != 0) {
-            tiles.a += rows.first / row_runs.length * row_runs.a;
-            tiles.c += rows.first / row_runs.length * row_runs.other;
-          }
-          tiles.row_runs = row_runs;
-          tiles.depth_runs = depth_runs;
-          if constexpr (std::same_as<T, Stored>)
-            if (not in_runs && is_narrow(tiles)) return multiply_narrow(tiles);
-          tiles::multiply<T, Stored, true>(tiles);
+          if (in_runs)
+            run_part(part(p, {0, rows.count}, columns), rows.first / row_runs.length);
+          else
+            run_part(part(p, rows, columns), 0);
         },
         in_runs ? row_runs.length : +tiles::rows);
   }

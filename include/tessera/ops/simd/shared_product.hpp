@@ -13,26 +13,28 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// to begin; a share has half of them at least, or about.
 inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
 
-/// Calls f(rows, columns) with shares of C (rows, columns), for the team of this thread, where it
-/// has one and the product is worth it; else once, with all. Rows are cut where there are more
-/// tiles of them than panels of columns, in multiples of `unit`; where sums of A go along, always.
+/// True where the team of this thread, if it has one, shares a product of so many multiply-adds.
+[[nodiscard]] TESSERA_INLINE inline auto is_shared(std::size_t rows, std::size_t columns,
+                                                   std::size_t depth) -> bool {
+  return rows * columns * depth >= worth_sharing && current_team != nullptr;
+}
+
+/// Calls f(rows, columns) with shares of C (rows, columns) for the team of this thread, which
+/// shares it. Rows are cut where there are more tiles of them than panels of columns, in multiples
+/// of `unit`; where sums of A go along, always.
 template <class T, class F>
 void in_shares(std::size_t rows, std::size_t columns, std::size_t depth, F const& f,
                std::size_t unit = tiles::rows, bool rows_only = false) {
-  auto const all_rows = share{0, rows};
-  auto const all_columns = share{0, columns};
-  auto const* const team = current_team;
-  auto const work = rows * columns * depth;
-  if (work < worth_sharing || team == nullptr) return f(all_rows, all_columns);
-  auto const most = work / (worth_sharing / 2);
+  auto const& team = *current_team;
+  auto const most = rows * columns * depth / (worth_sharing / 2);
   auto const by_rows = rows_only || rows / unit >= columns / tiles::panel<T>;
   auto const parts = shares(by_rows ? rows : columns, by_rows ? unit : +tiles::panel<T>,
-                            team->threads < most ? team->threads : most);
+                            team.threads < most ? team.threads : most);
   auto task = [&](std::size_t i) {
-    f(by_rows ? parts[i] : all_rows, by_rows ? all_columns : parts[i]);
+    f(by_rows ? parts[i] : share{0, rows}, by_rows ? share{0, columns} : parts[i]);
   };
-  team->run(team->self, parts.count, &task,
-            [](void* self, std::size_t i) { (*static_cast<decltype(task)*>(self))(i); });
+  team.run(team.self, parts.count, &task,
+           [](void* self, std::size_t i) { (*static_cast<decltype(task)*>(self))(i); });
 }
 
 }  // namespace tessera::detail::inline TESSERA_TARGET
