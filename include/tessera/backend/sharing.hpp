@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/config.hpp>
+
 #include <cstddef>
 
 namespace tessera::detail {
@@ -14,8 +16,10 @@ struct sharing_team {
   void (*run)(void* self, std::size_t tasks, void* task, void (*call)(void*, std::size_t));
 };
 
-/// Of this thread; none where it works alone.
+/// Of this thread, whatever its code was compiled for; none where it works alone.
 inline constinit thread_local sharing_team const* current_team = nullptr;
+
+inline namespace TESSERA_TARGET {
 
 /// A part of a range, by whole units.
 struct share {
@@ -39,5 +43,7 @@ struct shares {
     return {first, i + 1 == count ? all - first : each};
   }
 };
+
+}  // namespace TESSERA_TARGET
 
 }  // namespace tessera::detail

@@ -199,17 +199,6 @@ template <class... A> struct operands {
   }
 };
 
-/// Where the slopes of an operand that has memory go; null where they are not wanted.
-template <class T, class Place>
-[[nodiscard]] constexpr auto place_memory(Place const& place) -> T* {
-  // A place is never const; only the name under which the function saw it was.
-  return const_cast<T*>(place.data());
-}
-template <class T, class X>
-[[nodiscard]] constexpr auto place_memory(nodes::owned_leaf<X> const&) -> T* {
-  return nullptr;
-}
-
 // -- reverse: the operations that are computed before the row pass, last one first ----------------
 
 template <class E, class Place> constexpr void reverse(E const&, Place const&) {}

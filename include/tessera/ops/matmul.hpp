@@ -27,17 +27,17 @@ constexpr void for_leading_axes(std::size_t i, auto const& f) {
 
 /// Where a node has its elements, by distances, once it is computed.
 template <class T, class S, class B, bool U>
-[[nodiscard]] constexpr auto first_of(nodes::strided_leaf<T, S, B, U> const& e) -> T* {
+[[nodiscard]] constexpr auto first_element_of(nodes::strided_leaf<T, S, B, U> const& e) -> T* {
   return e.memory;
 }
 template <class A, class S, bool U>
-[[nodiscard]] constexpr auto first_of(nodes::arranged<A, S, U> const& e) {
+[[nodiscard]] constexpr auto first_element_of(nodes::arranged<A, S, U> const& e) {
   auto* const memory = e.arg.data();
   return memory == nullptr ? nullptr : memory + e.offset;
 }
 template <class E>
   requires requires(E const& e) { e.data(); }
-[[nodiscard]] constexpr auto first_of(E const& e) {
+[[nodiscard]] constexpr auto first_element_of(E const& e) {
   return e.data();
 }
 
@@ -51,7 +51,7 @@ template <class T, bool Left, class P, bool RowOnTheLeft, class E>
   for_leading_axes<Q, P, RowOnTheLeft>(i, [&](std::size_t axis, std::size_t index) {
     at += strides[axis] * static_cast<std::ptrdiff_t>(index);
   });
-  T const* const first = first_of(e);
+  T const* const first = first_element_of(e);
   auto const* const data = first == nullptr ? nullptr : first + at;
   if constexpr (Q::rank >= 2)
     return {data, static_cast<std::size_t>(strides[Q::rank - 2]),
@@ -62,12 +62,12 @@ template <class T, bool Left, class P, bool RowOnTheLeft, class E>
     return {data, 1, 1};
 }
 
-/// An operand of a product as a node: matrices as they lie, else its value.
+/// An operand of a product as a node: matrices as they lie, else its value, and on a device always.
 template <class With, bool Stays, class X> [[nodiscard]] constexpr auto as_matrices(X&& x) {
   auto const e = as_node<With>(std::forward<X>(x));
   using E = std::remove_const_t<decltype(e)>;
-  if constexpr (Stays && shape_of<E>::rank >= 2 && requires {
-                  first_of(e);
+  if constexpr (Stays && not on_device<backend_of<E>> && shape_of<E>::rank >= 2 && requires {
+                  first_element_of(e);
                   e.strides;
                 })
     return e;
@@ -141,7 +141,8 @@ struct matrix_product {
 /// Shapes    (..., M, K) and (..., K, N) -> (..., M, N); (K) and (..., K, N) -> (..., N); (..., K)
 ///           and (K) -> (...); fixed
 /// Cost      M·N·K multiply-adds for each matrix; operands that are expressions are computed first,
-///           transposed matrices and slices are read where they lie
+///           transposed matrices and slices are read where they lie, a B whose rows and columns
+///           are both at a distance number by number
 /// Accuracy  adds over K ascending from zero, one fused multiply-add each; its derivatives add over
 ///           N and over M ascending
 /// Errors    shapes that do not multiply do not compile: tests/fail/matmul_shapes_differ.cpp

@@ -311,7 +311,7 @@ template <class T> struct layer_norm_slopes {
   T* dx;       ///< or null
   bool adds;   ///< to what is in dx
   T* dweight;  ///< or null; may be the weight itself
-  T* dbias;    ///< or null
+  T* dbias;    ///< null where dweight is
 };
 
 /// kernel_for<layer_norm_fn, Backend> has forward(geometry, x, weight, bias, epsilon, y, mean,

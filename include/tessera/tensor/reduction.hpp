@@ -141,8 +141,9 @@ template <array_operand X, std::ptrdiff_t... Axes>
 
 /// exp(x - max(x)) / sum(exp(x - max(x))) along the axes: nothing overflows.
 ///
-/// Cost      assigned to a tensor, along the last axis: one exponential and one division a number,
-///           and no temporaries; elsewhere two exponentials
+/// Cost      two exponentials and one division a number; one exponential, and no temporaries, where
+///           it alone is assigned to a tensor of two axes or more, along the last one, whose extent
+///           is fixed
 template <array_operand X, std::ptrdiff_t... Axes>
 [[nodiscard]] constexpr auto softmax(X&& x, axis_list<Axes...> axes) {
   auto const e = exp(x - max(x, axes, keepdims));

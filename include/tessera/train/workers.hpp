@@ -9,12 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,19 +24,21 @@ namespace tessera {
 /// One team serves a whole program. It works on one loop at a time; another that begins meanwhile,
 /// on another thread or within a task, is run by its caller alone.
 ///
-/// Cost    allocates when it is made; a loop takes no lock and about a microsecond where the last
-///         one was less than 50 us ago, since threads look out for the next so long before they
-///         sleep; where they are more than the processors, they sleep at once. One thread runs a
-///         loop as it stands
+/// Cost    allocates when it is made; a loop takes no lock, waits for those threads alone that have
+///         a task of it, and takes about a microsecond beside its tasks where loops follow within
+///         50 us, as threads look out for the next one so long before they sleep; less long where
+///         that was in vain, as on a busy machine, and not at all where they are more than the
+///         processors. One thread runs a loop as it stands
 /// Errors  std::runtime_error where the system has no thread to give; the exception of the lowest
 ///         thread is thrown by the loop, after all tasks have ended but those that would have
-///         followed the one that failed on its thread
+///         followed the one that failed on its thread. A process that was forked off has no
+///         threads: its teams are to be made anew
 class workers {
  public:
   explicit workers(std::size_t threads)
-      : team_{threads == 0 ? 1 : threads, this, run_shared},
-        failed_(size()),
-        looks_out_(std::thread::hardware_concurrency() >= size()) {
+      : longest_(std::thread::hardware_concurrency() >= threads ? 50'000 : 0),
+        team_{threads == 0 ? 1 : threads, this, run_shared},
+        failed_(size()) {
     threads_.reserve(size() - 1);
     try {
       for (auto i = std::size_t{1}; i < size(); ++i) threads_.emplace_back([this, i] { serve(i); });
@@ -55,14 +55,15 @@ class workers {
 
   /// task(0) ... task(tasks - 1), each once, by all threads.
   template <class Task> void run(std::size_t tasks, Task&& task) {
-    run_tasks(tasks, std::addressof(task), [](void* self, std::size_t i) {
-      (*static_cast<std::remove_cvref_t<Task>*>(self))(i);
-    });
+    auto one = [&](std::size_t i) { task(i); };
+    run_tasks(tasks, &one,
+              [](void* self, std::size_t i) { (*static_cast<decltype(one)*>(self))(i); });
   }
 
  private:
   friend class shared_operations;
   using clock = std::chrono::steady_clock;
+  using nanoseconds = std::chrono::nanoseconds;
 
   static void run_shared(void* self, std::size_t tasks, void* task,
                          void (*call)(void*, std::size_t)) {
@@ -75,14 +76,16 @@ class workers {
     }
     task_ = task;
     call_ = call;
-    tasks_ = tasks;
-    running_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
-    loop_.fetch_add(1, std::memory_order_release);
-    loop_.notify_all();
-    share(0);
+    auto const others = tasks < size() ? tasks - 1 : size() - 1;
+    running_.store(static_cast<std::uint32_t>(others), std::memory_order_relaxed);
+    begin(tasks);
+    // Within a task nothing is shared with those who work already.
+    auto const* const outer = std::exchange(detail::current_team, nullptr);
+    share(0, tasks);
+    detail::current_team = outer;
     for (auto left = running_.load(std::memory_order_acquire); left != 0;
          left = running_.load(std::memory_order_acquire))
-      await_change(running_, left);
+      await_change(running_, left, patience_);
     auto first = std::exception_ptr{};
     for (auto& failure : failed_) {
       auto const found = std::exchange(failure, nullptr);
@@ -91,58 +94,79 @@ class workers {
     busy_.store(false, std::memory_order_release);
     if (first != nullptr) std::rethrow_exception(first);
   }
+  /// The number of tasks stands beside that of the loop, so that a thread that has none of them
+  /// need not be waited for before the next loop begins.
+  void begin(std::size_t tasks) {
+    tasks_ = tasks;
+    auto const now = loop_.load(std::memory_order_relaxed);
+    auto const count = tasks < most_tasks ? tasks : most_tasks;
+    loop_.store(((now >> task_bits) + 1) << task_bits | count, std::memory_order_release);
+    loop_.notify_all();
+  }
   void stop() {
     ends_.store(true, std::memory_order_relaxed);
-    loop_.fetch_add(1, std::memory_order_release);
-    loop_.notify_all();
+    begin(size());
     for (auto& thread : threads_) thread.join();
   }
-  void share(std::size_t self) {
+  void share(std::size_t self, std::size_t tasks) {
     try {
-      for (auto i = self; i < tasks_; i += size()) call_(task_, i);
+      for (auto i = self; i < tasks; i += size()) call_(task_, i);
     } catch (...) {
       failed_[self] = std::current_exception();
     }
   }
   void serve(std::size_t self) {
-    auto seen = std::uint32_t{0};
+    auto seen = std::uint64_t{0};
+    auto patience = longest_;
     for (;;) {
-      await_change(loop_, seen);
+      await_change(loop_, seen, patience);
       seen = loop_.load(std::memory_order_acquire);
       if (ends_.load(std::memory_order_relaxed)) return;
-      share(self);
+      if (self >= seen % (most_tasks + 1)) continue;
+      share(self, tasks_);
       if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_one();
     }
   }
-  /// Returns when `number` is not `old` any more: looks out for a while, then sleeps.
-  void await_change(std::atomic<std::uint32_t> const& number, std::uint32_t old) const {
-    constexpr auto longest = std::chrono::microseconds{50};
+  /// Returns when `number` is not `old` any more: looks out as long as `patience` says, which grows
+  /// where that was enough, then sleeps.
+  template <class T>
+  void await_change(std::atomic<T> const& number, T old, nanoseconds& patience) const {
     auto const begun = clock::now();
-    while (looks_out_ && clock::now() - begun < longest)
+    while (clock::now() - begun < patience)
       for (auto i = 0; i < 32; ++i) {
-        if (number.load(std::memory_order_acquire) != old) return;
+        if (number.load(std::memory_order_acquire) != old) {
+          patience = patience * 2 < longest_ ? patience * 2 : longest_;
+          return;
+        }
 #if defined(__x86_64__)
         __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        asm volatile("yield");
 #endif
       }
+    patience = patience / 2 < longest_ / 16 ? longest_ / 16 : patience / 2;
     number.wait(old, std::memory_order_acquire);
   }
 
-  detail::sharing_team team_;
-  std::vector<std::exception_ptr> failed_;  // of each thread
-  bool looks_out_;
+  static constexpr std::size_t most_tasks = 0xFFFF;
+  static constexpr unsigned task_bits = 16;
+
+  alignas(64) std::atomic<std::uint64_t> loop_ = 0;  // its number, and of its tasks as many as fit
+  nanoseconds longest_;
+  nanoseconds patience_ = longest_;  // of whoever runs a loop
   std::atomic<bool> busy_ = false;
   std::atomic<bool> ends_ = false;
   void* task_ = nullptr;
   void (*call_)(void*, std::size_t) = nullptr;
   std::size_t tasks_ = 0;
-  std::atomic<std::uint32_t> loop_ = 0;
-  std::atomic<std::uint32_t> running_ = 0;
-  std::vector<std::thread> threads_;  // last: they use all that is above
+  detail::sharing_team team_;
+  std::vector<std::exception_ptr> failed_;  // of each thread
+  std::vector<std::thread> threads_;
+  alignas(64) std::atomic<std::uint32_t> running_ = 0;
 };
 
 /// As long as it lives, large operations of the thread that made it are shared with a team: the
-/// rows, or columns, of a product of more than `detail::worth_sharing` multiply-adds. Every number
+/// rows, or columns, of a product of `detail::worth_sharing` multiply-adds or more. Every number
 /// is computed as by one thread: the bits are the same.
 ///
 ///     auto team = workers(4);

@@ -145,6 +145,20 @@ template <class T, class Stored> struct columns_of_b {
   }
 };
 
+/// B whose rows and columns are both at a distance.
+template <class T, class Stored> struct elements_of_b {
+  weight_matrix<T, Stored> matrix;
+
+  void copy(block_of_b const& block, T* to) const {
+    constexpr auto wide = vectors * lane::pack<T>::width;
+    for (auto c = std::size_t{0}; c < block.columns; c += wide, to += block.depth * wide)
+      for (auto i = std::size_t{0}; i < block.depth; ++i)
+        for (auto j = std::size_t{0}; j < wide && c + j < block.columns; ++j)
+          to[i * wide + j] = matrix.at(block.k + i, block.column + c + j);
+  }
+  static void prefetch(block_of_b const&, std::size_t, std::size_t) {}
+};
+
 /// `count` rows of C with the block of B that is copied to b. They go by as many as stay in the
 /// first level for all panels of the block; the next block is asked for between them.
 template <class T, class B>

@@ -20,20 +20,24 @@ inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
 }
 
 /// Calls f(rows, columns) with shares of C (rows, columns) for the team of this thread, which
-/// shares it. Rows are cut where there are more tiles of them than panels of columns, in multiples
-/// of `unit`; where sums of A go along, always.
+/// shares it: of rows, in multiples of `unit`, or of columns, whichever gives more; where sums of A
+/// go along, of rows.
 template <class T, class F>
 void in_shares(std::size_t rows, std::size_t columns, std::size_t depth, F const& f,
                std::size_t unit = tiles::rows, bool rows_only = false) {
   auto const& team = *current_team;
-  auto const most = rows * columns * depth / (worth_sharing / 2);
-  auto const by_rows = rows_only || rows / unit >= columns / tiles::panel<T>;
-  auto const parts = shares(by_rows ? rows : columns, by_rows ? unit : +tiles::panel<T>,
-                            team.threads < most ? team.threads : most);
+  auto const worth = rows * columns * depth / (worth_sharing / 2);
+  auto const most = team.threads < worth ? team.threads : worth;
+  // A share of rows reads all of B: it has more than one tile of them.
+  auto const of_rows = shares(rows, unit == tiles::rows ? 2 * unit : unit, most);
+  auto const of_columns = shares(columns, tiles::panel<T>, most);
+  auto const by_rows =
+      rows_only || of_rows.count > of_columns.count ||
+      (of_rows.count == of_columns.count && rows / unit >= columns / tiles::panel<T>);
   auto task = [&](std::size_t i) {
-    f(by_rows ? parts[i] : share{0, rows}, by_rows ? share{0, columns} : parts[i]);
+    f(by_rows ? of_rows[i] : share{0, rows}, by_rows ? share{0, columns} : of_columns[i]);
   };
-  team.run(team.self, parts.count, &task,
+  team.run(team.self, by_rows ? of_rows.count : of_columns.count, &task,
            [](void* self, std::size_t i) { (*static_cast<decltype(task)*>(self))(i); });
 }
 
