@@ -37,8 +37,8 @@ class workers {
  public:
   explicit workers(std::size_t threads)
       : longest_(std::thread::hardware_concurrency() >= threads ? 50'000 : 0),
-        team_{threads == 0 ? 1 : threads, this, run_shared},
-        failed_(size()) {
+        team_{threads == 0 ? 1 : threads, this, run_shared} {
+    failed_.resize(size());
     threads_.reserve(size() - 1);
     try {
       for (auto i = std::size_t{1}; i < size(); ++i) threads_.emplace_back([this, i] { serve(i); });
