@@ -85,7 +85,7 @@ class workers {
     detail::current_team = outer;
     for (auto left = running_.load(std::memory_order_acquire); left != 0;
          left = running_.load(std::memory_order_acquire))
-      await_change(running_, left, patience_);
+      await_change(running_, left, mine_);
     auto first = std::exception_ptr{};
     for (auto& failure : failed_) {
       auto const found = std::exchange(failure, nullptr);
@@ -117,9 +117,9 @@ class workers {
   }
   void serve(std::size_t self) {
     auto seen = std::uint64_t{0};
-    auto patience = longest_;
+    auto mine = patience{longest_};
     for (;;) {
-      await_change(loop_, seen, patience);
+      await_change(loop_, seen, mine);
       seen = loop_.load(std::memory_order_acquire);
       if (ends_.load(std::memory_order_relaxed)) return;
       if (self >= seen % (most_tasks + 1)) continue;
@@ -127,15 +127,20 @@ class workers {
       if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_one();
     }
   }
-  /// Returns when `number` is not `old` any more: looks out as long as `patience` says, which grows
-  /// where that was enough, then sleeps.
-  template <class T>
-  void await_change(std::atomic<T> const& number, T old, nanoseconds& patience) const {
+  /// How long a thread looks out, and how often in a row that was in vain.
+  struct patience {
+    nanoseconds time;
+    unsigned in_vain = 0;
+  };
+  /// Returns when `number` is not `old` any more: looks out for a while, then sleeps. What was in
+  /// vain is tried half as long, and every sixteenth time as long as ever.
+  template <class T> void await_change(std::atomic<T> const& number, T old, patience& mine) const {
     auto const begun = clock::now();
-    while (clock::now() - begun < patience)
+    auto const most = mine.in_vain % 16 == 15 ? longest_ : mine.time;
+    while (clock::now() - begun < most)
       for (auto i = 0; i < 32; ++i) {
         if (number.load(std::memory_order_acquire) != old) {
-          patience = patience * 2 < longest_ ? patience * 2 : longest_;
+          mine = {longest_};
           return;
         }
 #if defined(__x86_64__)
@@ -144,25 +149,25 @@ class workers {
         asm volatile("yield");
 #endif
       }
-    patience = patience / 2 < longest_ / 16 ? longest_ / 16 : patience / 2;
+    mine = {mine.time / 2, mine.in_vain + 1};
     number.wait(old, std::memory_order_acquire);
   }
 
   static constexpr std::size_t most_tasks = 0xFFFF;
   static constexpr unsigned task_bits = 16;
 
-  alignas(64) std::atomic<std::uint64_t> loop_ = 0;  // its number, and of its tasks as many as fit
-  nanoseconds longest_;
-  nanoseconds patience_ = longest_;  // of whoever runs a loop
+  alignas(64) std::atomic<std::uint32_t> running_ = 0;
   std::atomic<bool> busy_ = false;
   std::atomic<bool> ends_ = false;
+  nanoseconds longest_;
   void* task_ = nullptr;
   void (*call_)(void*, std::size_t) = nullptr;
   std::size_t tasks_ = 0;
+  patience mine_{longest_};  // of whoever runs a loop
   detail::sharing_team team_;
   std::vector<std::exception_ptr> failed_;  // of each thread
   std::vector<std::thread> threads_;
-  alignas(64) std::atomic<std::uint32_t> running_ = 0;
+  alignas(64) std::atomic<std::uint64_t> loop_ = 0;  // its number, and of its tasks as many as fit
 };
 
 /// As long as it lives, large operations of the thread that made it are shared with a team: the
