@@ -35,12 +35,14 @@ TEST_CASE("file: what is written is read") {
   auto const folder = test::folder{};
   write_file(folder / "a", std::string(100'000, 'x'));
   CHECK(read_file(folder / "a").size() == 100'000);
+  CHECK(read_text(folder / "a").size() == 100'000);
   write_file(folder / "a", "new");
   CHECK(test::text_of(folder / "a") == "new");
   append_file(folder / "a", " and more");
   CHECK(test::text_of(folder / "a") == "new and more");
   write_file(folder / "empty", "");
   CHECK(read_file(folder / "empty").empty());
+  CHECK(read_text(folder / "empty").empty());
   CHECK(folder.files() == 2);
 }
 TEST_CASE("file: errors name the file, and leave nothing") {

@@ -164,6 +164,11 @@ constexpr auto temporary_ending = std::string_view{".part"};
     bytes.insert(bytes.end(), more.begin(), more.end());
   return bytes;
 }
+/// The same as text.
+[[nodiscard]] inline auto read_text(std::filesystem::path const& path) -> std::string {
+  auto const bytes = read_file(path);
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
 
 /// Writes `parts` one after another, all or nothing: into a temporary file of the same folder, to
 /// the disk, then under its name. A file that is mapped elsewhere keeps its old content.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+namespace detail {
+
+/// How many bytes from `at` are a letter of UTF-8; where they are none, `is_letter` is false and
+/// the bytes are those that can begin none together.
+struct utf8_piece {
+  std::size_t bytes = 1;
+  bool is_letter = false;
+};
+/// Source  Unicode 15, table 3-7
+[[nodiscard]] inline auto utf8_piece_at(std::string_view text, std::size_t at) -> utf8_piece {
+  auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  auto const lead = byte(at);
+  if (lead < 0x80) return {1, true};
+  if (lead < 0xC2 || lead > 0xF4) return {1, false};
+  auto const length = std::size_t{lead < 0xE0 ? 2U : lead < 0xF0 ? 3U : 4U};
+  auto low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  auto high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  for (auto i = std::size_t{1}; i < length; ++i) {
+    if (at + i == text.size() || byte(at + i) < low || byte(at + i) > high) return {i, false};
+    low = 0x80;
+    high = 0xBF;
+  }
+  return {length, true};
+}
+
+}  // namespace detail
+
+/// The text as the inside of a JSON string, which YAML reads too; bytes that are no UTF-8 are each
+/// replaced by U+FFFD, where they belong together by one.
+[[nodiscard]] inline auto json_escaped(std::string_view text) -> std::string {
+  static constexpr auto digits = std::string_view{"0123456789abcdef"};
+  static constexpr auto plain = std::string_view{"\"\\\b\f\n\r\t"};
+  static constexpr auto short_forms = std::string_view{"\"\\bfnrt"};
+  auto result = std::string{};
+  for (auto at = std::size_t{0}; at < text.size();) {
+    auto const code = static_cast<unsigned char>(text[at]);
+    auto const piece = detail::utf8_piece_at(text, at);
+    if (auto const form = plain.find(text[at]); form != std::string_view::npos)
+      result.append({'\\', short_forms[form]});
+    else if (code < 0x20)
+      result.append("\\u00").append({digits[code >> 4U], digits[code & 15U]});
+    else if (piece.is_letter)
+      result.append(text.substr(at, piece.bytes));
+    else
+      result += "\xEF\xBF\xBD";
+    at += piece.bytes;
+  }
+  return result;
+}
+/// The same in quotes.
+[[nodiscard]] inline auto json_text(std::string_view text) -> std::string {
+  return '"' + json_escaped(text) + '"';
+}
+
+}  // namespace tessera

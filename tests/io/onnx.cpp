@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/folder.hpp>
+#include <tessera/io/onnx.hpp>
+#include <tessera/random/torch.hpp>
+#include <tessera/tensor/packed.hpp>
+
+using namespace tessera;
+using namespace std::string_literals;
+
+namespace {
+
+/// The fields of a message: numbers of varints as text, others as their bytes.
+class message {
+ public:
+  explicit message(std::string const& bytes) {
+    auto at = std::size_t{0};
+    auto const varint = [&] {
+      auto value = std::uint64_t{0};
+      for (auto shift = 0U;; shift += 7) {
+        auto const byte = static_cast<unsigned char>(bytes.at(at++));
+        value |= std::uint64_t{byte & 0x7FU} << shift;
+        if (byte < 0x80) return value;
+      }
+    };
+    while (at < bytes.size()) {
+      auto const tag = varint();
+      auto const field = static_cast<int>(tag >> 3U);
+      if ((tag & 7U) == 0) {
+        fields_[field].push_back(std::to_string(static_cast<std::int64_t>(varint())));
+      } else {
+        auto const size = (tag & 7U) == 2 ? varint() : 4;
+        fields_[field].push_back(bytes.substr(at, static_cast<std::size_t>(size)));
+        at += static_cast<std::size_t>(size);
+      }
+    }
+  }
+  [[nodiscard]] auto all(int field) const -> std::vector<std::string> {
+    auto const found = fields_.find(field);
+    return found == fields_.end() ? std::vector<std::string>{} : found->second;
+  }
+  [[nodiscard]] auto text(int field) const -> std::string { return all(field).at(0); }
+  [[nodiscard]] auto inner(int field, std::size_t i = 0) const -> message {
+    return message(all(field).at(i));
+  }
+  /// A field of each of the messages of a field.
+  [[nodiscard]] auto each(int field, int of) const -> std::vector<std::string> {
+    auto result = std::vector<std::string>{};
+    for (auto const& m : all(field)) result.push_back(message(m).text(of));
+    return result;
+  }
+
+ private:
+  std::map<int, std::vector<std::string>> fields_;
+};
+
+using names = std::vector<std::string>;
+enum graph_field { node = 1, name = 2, initializer = 5, input = 11, output = 12 };
+
+template <class Model, class X>
+[[nodiscard]] auto graph_of(onnx_options const& options = {}) -> message {
+  static parameters_of<as_layer<Model>, owned<float>> p;
+  return message(onnx_bytes<Model, X>(p, options)).inner(7);
+}
+/// The extents of an input or output.
+[[nodiscard]] auto shape_in(message const& value) -> names {
+  auto result = names{};
+  for (auto const& e : value.inner(2).inner(1).inner(2).all(1)) {
+    auto const extent = message(e);
+    result.push_back(extent.all(1).empty() ? extent.text(2) : extent.text(1));
+  }
+  return result;
+}
+
+using rows = tensor<float, shape<at_most(3), 2>>;
+
+}  // namespace
+
+// -- bytes: a whole file by hand ------------------------------------------------------------------
+TEST_CASE("onnx: a file of one layer, byte by byte") {
+  auto p = parameters_of<linear<2, 1>, owned<float>>{};
+  p.weight(0, 0) = 1;
+  p.weight(0, 1) = -2;
+  p.bias(0) = 0.5F;
+  using w = protobuf_writer;
+  auto const tensor_type = [](std::string const& first, int second) {
+    auto const shape = w{}.message(1, w{}.text(2, first)).message(1, w{}.integer(1, second));
+    return w{}.message(1, w{}.integer(1, 1).message(2, shape));
+  };
+  auto const perm = w{}.text(1, "perm").integer(8, 1).integer(8, 0).integer(20, 7);
+  auto graph = w{};
+  graph.message(node, w{}.text(1, "weight")
+                          .text(2, "Transpose")
+                          .text(3, "Transpose")
+                          .text(4, "Transpose")
+                          .message(5, perm));
+  graph.message(
+      node,
+      w{}.text(1, "x").text(1, "Transpose").text(2, "MatMul").text(3, "MatMul").text(4, "MatMul"));
+  graph.message(node,
+                w{}.text(1, "MatMul").text(1, "bias").text(2, "y").text(3, "Add").text(4, "Add"));
+  graph.text(name, "one");
+  graph.message(initializer, w{}.integer(1, 1)
+                                 .integer(1, 2)
+                                 .integer(2, 1)
+                                 .text(8, "weight")
+                                 .text(9, "\x00\x00\x80\x3F\x00\x00\x00\xC0"s));
+  graph.message(initializer,
+                w{}.integer(1, 1).integer(2, 1).text(8, "bias").text(9, "\x00\x00\x00\x3F"s));
+  graph.message(input, w{}.text(1, "x").message(2, tensor_type("batch", 2)));
+  graph.message(output, w{}.text(1, "y").message(2, tensor_type("batch", 1)));
+  auto file = w{};
+  file.integer(1, 8).text(2, "tessera").message(7, graph);
+  file.message(8, w{}.text(1, "").integer(2, 17));
+  file.message(14, w{}.text(1, "at_most.batch").text(2, "3"));
+  file.message(14, w{}.text(1, "model").text(2, "one"));
+  CHECK(onnx_bytes<linear<2, 1>, rows>(p, {.name = "one", .extents = {"batch"}}) == file.bytes());
+}
+
+// -- structure ------------------------------------------------------------------------------------
+TEST_CASE("onnx: tensors have torch's names, and extents of outputs those of inputs") {
+  using model =
+      sequential<transposed_layer, named<"lstm", lstm<3, 4>>, last_step, named<"fc", linear<4, 2>>>;
+  using X = tensor<float, shape<at_most(5), at_most(7), 3>>;
+  auto const g = graph_of<model, X>({.extents = {"batch", "time"}});
+  CHECK(g.each(node, 4) ==
+        names{"Transpose", "LSTM", "Squeeze", "Gather", "Transpose", "MatMul", "Add"});
+  auto const tensors = g.each(initializer, 8);
+  for (auto const* const key :
+       {"lstm.weight_ih_l0", "lstm.weight_hh_l0", "lstm.bias_l0", "fc.weight", "fc.bias"})
+    CHECK(std::count(tensors.begin(), tensors.end(), key) == 1);
+  CHECK(shape_in(g.inner(input)) == names{"batch", "time", "3"});
+  CHECK(shape_in(g.inner(output)) == names{"batch", "2"});
+}
+TEST_CASE("onnx: extents without a name are called after their axes") {
+  using X = tensor<float, shape<at_most(5), 7, at_most(3), 2>>;
+  CHECK(shape_in(graph_of<linear<2, 1>, X>().inner(input)) == names{"axis_0", "7", "axis_2", "2"});
+}
+TEST_CASE("onnx: state comes in and goes out where it is asked for, y first") {
+  using model = named<"", gru<2, 3>>;
+  using X = tensor<float, shape<at_most(4), 5, 2>>;
+  CHECK(graph_of<model, X>().each(input, 1) == names{"x"});
+  auto const g = graph_of<model, X>({.input = "prices", .output = "forecast", .state = true});
+  CHECK(g.each(input, 1) == names{"prices", "h_0_l0"});
+  CHECK(g.each(output, 1) == names{"forecast", "h_n_l0"});
+  CHECK(shape_in(g.inner(input, 1)) == names{"5", "3"});
+  CHECK(shape_in(g.inner(output, 1)) == names{"5", "3"});
+  CHECK(graph_of<restarted<model>, X>({.state = true}).each(input, 1) == names{"x"});
+}
+TEST_CASE("onnx: gates stand in the order of ONNX") {
+  auto p = parameters_of<lstm_layer<1, 1>, owned<float>>{};
+  for (auto i = std::size_t{0}; i < 4; ++i) p.weight_ih.data()[i] = static_cast<float>(i);
+  auto const g = message(onnx_bytes<lstm_layer<1, 1>, tensor<float, shape<1, 1, 1>>>(p)).inner(7);
+  auto const bytes = g.inner(initializer).text(9);
+  float w[4];
+  REQUIRE(bytes.size() == sizeof w);
+  std::memcpy(w, bytes.data(), sizeof w);
+  CHECK(std::vector(w, w + 4) == std::vector{0.F, 3.F, 1.F, 2.F});  // input, output, forget, cell
+}
+TEST_CASE("onnx: a model that leaves its input as it is") {
+  auto const g = graph_of<dropout<0.5>, rows>();
+  CHECK(g.each(node, 4) == names{"Identity"});
+  CHECK(g.each(output, 1) == names{"y"});
+}
+
+TEST_CASE("onnx: weights are the same from every storage") {
+  using model = sequential<lstm<3, 4>, linear<4, 2>>;
+  using X = tensor<float, shape<2, 1, 3>>;
+  auto p = parameters_of<model, owned<float>>{};
+  auto generator = torch_generator(1);
+  model::initialize(p, generator);
+  auto packed_ones = parameters_of<model, packed<float>>{};
+  pack_parameters(p, packed_ones);
+  CHECK(onnx_bytes<model, X>(packed_ones) == onnx_bytes<model, X>(p));
+
+  auto narrow = parameters_of<model, compact<float, bf16>>{};
+  pack_parameters(p, narrow);
+  auto rounded = p;
+  pack_parameters(narrow, rounded);
+  CHECK(onnx_bytes<model, X>(narrow) == onnx_bytes<model, X>(rounded));
+}
+TEST_CASE("onnx: statistics are tensors beside the parameters, frozen parameters, too") {
+  using model = sequential<batch_norm<2>, frozen<named<"fixed", linear<2, 2>>>>;
+  auto const p = parameters_of<model, owned<float>>{};
+  auto const s = statistics_of<model, owned<float>>{};
+  auto const tensors = message(onnx_bytes<model, rows>(p, s)).inner(7).each(initializer, 8);
+  CHECK(tensors ==
+        names{"0.weight", "0.bias", "0.running_mean", "0.running_var", "1.weight", "1.bias"});
+}
+
+// -- files ----------------------------------------------------------------------------------------
+TEST_CASE("onnx: a file has the bytes, and says what it is") {
+  auto const folder = test::folder{};
+  auto const p = parameters_of<linear<2, 1>, owned<float>>{};
+  auto const options = onnx_options{.name = "fc", .metadata = {{"version", "3"}}};
+  save_onnx<linear<2, 1>, rows>(folder / "m.onnx", p, options);
+  auto const bytes = test::text_of(folder / "m.onnx");
+  CHECK(bytes == onnx_bytes<linear<2, 1>, rows>(p, options));
+  CHECK(folder.files() == 1);
+  auto const file = message(bytes);
+  CHECK(file.text(2) == "tessera");
+  CHECK(file.inner(7).text(name) == "fc");
+  CHECK(file.each(14, 1) == names{"at_most.axis_0", "model", "version"});
+  CHECK(file.each(14, 2) == names{"3", "fc", "3"});
+}
+TEST_CASE("onnx: what cannot be a file is refused before anything is written") {
+  auto const folder = test::folder{};
+  using huge = linear<30'000, 30'000>;
+  auto const views = parameters_of<huge, viewed<float>>{};
+  CHECK_THROWS_WITH((save_onnx<huge, tensor<float, shape<1, 30'000>>>(folder / "m.onnx", views)),
+                    "save_onnx: a file holds at most 2147483647 bytes, and this model has "
+                    "3600120000");
+  auto const p = parameters_of<linear<2, 1>, owned<float>>{};
+  auto const save = [&](onnx_options const& options) {
+    save_onnx<linear<2, 1>, rows>(folder / "m.onnx", p, options);
+  };
+  CHECK_THROWS_WITH(save({.extents = {"batch", "time"}}),
+                    "save_onnx: expected names of 1 bounded extents, got 2");
+  CHECK_THROWS_WITH(save({.input = "y"}), "save_onnx: two values of the graph are called \"y\"");
+  using twice_the_same = sequential<named<"a", linear<2, 2>>, named<"a", linear<2, 2>>>;
+  CHECK_THROWS_WITH(
+      (onnx_bytes<twice_the_same, rows>(parameters_of<twice_the_same, owned<float>>{})),
+      "save_onnx: two values of the graph are called \"a.weight\"");
+  using remembering =
+      attention_layer<4, attention_options{.causal = true, .context = 8}, llama_projections>;
+  auto const q = parameters_of<remembering, owned<float>>{};
+  CHECK_THROWS_WITH((onnx_bytes<remembering, tensor<float, shape<2, 1, 4>>>(q, {.state = true})),
+                    "save_onnx: the cache of an attention does not come in and go out");
+  CHECK(folder.files() == 0);
+}

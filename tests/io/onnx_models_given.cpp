@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include <tessera/models/unet.hpp>
+
+#include "onnx_models.hpp"
+
+namespace test {
+namespace {
+
+using small_unet = unet<unet_options{.in = 2,
+                                     .out = 3,
+                                     .levels = 2,
+                                     .channels = {4, 8},
+                                     .blocks = 1,
+                                     .attention_from = 1,
+                                     .head_width = 4,
+                                     .groups = 2,
+                                     .classes = 3}>;
+using pictures = tensor<float, shape<at_most(2), 6, 4, 2>>;
+using step_and_class = given_as<tag::condition, tensor<float, shape<at_most(2), 2>>>;
+
+using sequences = tensor<float, shape<at_most(5), at_most(3), 8>>;
+using lengths_of = given_as<tag::lengths, tensor<std::int32_t, shape<at_most(3)>>>;
+template <std::size_t Width>
+using memory_of = given_as<tag::memory, tensor<float, shape<at_most(7), at_most(3), Width>>>;
+template <std::size_t Width>
+using lane_condition = given_as<tag::condition, tensor<float, shape<at_most(3), Width>>>;
+
+}  // namespace
+
+void write_given(std::filesystem::path const& folder) {
+  write_case<small_unet, pictures, step_and_class>(
+      folder, "unet", {{1, 6, 4, 2}, {2, 6, 4, 2}},
+      {.names = {"batch", "batch"}, .given_scale = 3, .given_whole = true});
+
+  auto const calls = std::vector<extents_of<sequences>>{{4, 1, 8}, {5, 3, 8}};
+  write_case<attention_layer<8, attention_options{.heads = 2, .memory = 8}>, sequences,
+             memory_of<8>>(folder, "attention_memory", calls,
+                           {.names = {"time", "batch", "entries", "batch"}});
+  write_case<attention_layer<8, attention_options{.heads = 4, .kv_heads = 2, .memory = 6},
+                             llama_projections>,
+             sequences, memory_of<6>, lengths_of>(
+      folder, "attention_memory_lengths", calls,
+      {.names = {"time", "batch", "entries", "batch", "batch"}, .given_scale = 4});
+  write_case<attention_layer<8, attention_options{.heads = 2, .causal = true, .padded = true}>,
+             sequences, lengths_of>(folder, "attention_lengths", calls,
+                                    {.names = {"time", "batch", "batch"}, .given_scale = 4});
+  write_case<conditioned<sequential<linear<3, 4>, tanh_layer>,
+                         sequential<lstm<8, 6>, condition_bias<4, 6, condition_axes::trailing>,
+                                    linear<6, 2>>>,
+             sequences, lane_condition<3>>(folder, "conditioned", calls,
+                                           {.names = {"time", "batch", "batch"}});
+}
+
+}  // namespace test
