@@ -174,6 +174,11 @@ TEST_CASE("settings: a refusal names the option, what was expected and what came
   CHECK(message_of([] { check_one_of("kind", "square", {"plain", "film"}); }) ==
         "--kind: expected one of plain, film, got square");
   CHECK_NOTHROW(check_one_of("kind", "film", {"plain", "film"}));
+  auto const words = [](char const* list) { return check_words("kinds", list, {"a", "b", "c"}); };
+  CHECK(words("c,a") == std::vector<std::string>{"c", "a"});
+  CHECK(message_of([&] { (void)words("a,d"); }) == "--kinds: expected one of a, b, c, got d");
+  CHECK(message_of([&] { (void)words("a,"); }) == "--kinds: expected one of a, b, c, got ");
+  CHECK(message_of([&] { (void)words("b,a,b"); }) == "--kinds: expected each word once, got b,a,b");
   CHECK_NOTHROW(check_range("rate", 1.0, 0, 1));
   CHECK(message_of([] { check_range("print_rows", std::uint64_t{0}, 1, 100); }) ==
         "--print-rows: expected a number from 1 to 100, got 0");

@@ -57,8 +57,14 @@ template <class Optimizer> void check_round_trip() {
   *a = {};
   *b = {};
   fill_training(*a, 1);
-  auto const progress = training_progress{
-      .epoch = 3, .batch = 5, .step = 35, .seed = 9, .best = 0.25, .best_epoch = 2};
+  auto const progress = training_progress{.epoch = 3,
+                                          .batch = 5,
+                                          .step = 35,
+                                          .updates = 35,
+                                          .seed = 9,
+                                          .best = 0.25,
+                                          .best_epoch = 2,
+                                          .validations = 3};
   auto best = a->parameters;
   test::fill_parameters(best, 77);
   save_checkpoint(folder / "c", *a, best, progress, made_by("small"), "{}", no_parts);
@@ -130,7 +136,8 @@ TEST_CASE("checkpoint: other settings, and a progress that cannot be, are refuse
   auto const a = std::make_unique<trained<adam>>();
   *a = {};
   auto best = a->parameters;
-  auto progress = training_progress{.epoch = 1, .step = 9, .best = 0.5, .best_epoch = 1};
+  auto progress = training_progress{
+      .epoch = 1, .step = 9, .updates = 9, .best = 0.5, .best_epoch = 1, .validations = 1};
   auto const loads = [&] {
     auto found = training_progress{};
     load_checkpoint(folder / "c", *a, best, found, made_by("small"), "rate: 0.1\nseed: 3",
@@ -144,7 +151,7 @@ TEST_CASE("checkpoint: other settings, and a progress that cannot be, are refuse
   CHECK_THROWS_WITH(loads(), Catch::Contains("other settings: rate: expected 0.1, got 0.2"));
   save_checkpoint(folder / "c", *a, best, progress, made_by("small"), "rate: 0.1\n", no_parts);
   CHECK_THROWS_WITH(loads(), Catch::Contains("other settings: seed: expected 3, got none"));
-  progress.best_epoch = 2;
+  progress.best_epoch = 3;
   save_checkpoint(folder / "c", *a, best, progress, made_by("small"), "rate: 0.1\nseed: 3\n",
                   no_parts);
   CHECK_THROWS_WITH(loads(), Catch::Contains("its progress is none: best_epoch"));

@@ -3,6 +3,8 @@
 #include <support/folder.hpp>
 #include <tessera/train/log.hpp>
 
+#include <cmath>
+
 using namespace tessera;
 
 namespace {
@@ -94,4 +96,29 @@ TEST_CASE("log: it goes on under another name of its folder") {
 TEST_CASE("log: a folder that is not there is named") {
   auto const folder = test::folder{};
   CHECK_THROWS_AS(epoch_log(folder / "none"), file_error);
+}
+TEST_CASE("log: what was written is read, an epoch without a validation as well") {
+  auto const folder = test::folder{};
+  auto scored = report(1);
+  scored.scores = {{.name = "accuracy", .value = 0.75}};
+  auto unseen = report(2);
+  unseen.monitored_loss = unseen.scores.emplace_back("accuracy").value = std::nan("");
+  auto log = epoch_log(folder.path(), 0, 0, {"accuracy"});
+  log.add(scored);
+  log.add(unseen);
+  auto const read = read_epoch_log(folder.path());
+  REQUIRE(read.size() == 2);
+  CHECK(read[0].epoch == 1);
+  CHECK(read[0].rate == 0.5);
+  CHECK(read[0].training_loss == 0.25);
+  CHECK(read[0].monitored_loss == 0.125);
+  CHECK(read[0].largest_gradient_norm == 3);
+  CHECK(read[0].seconds == 1.5);
+  REQUIRE(read[0].scores.size() == 1);
+  CHECK(read[0].scores[0].name == "accuracy");
+  CHECK(read[0].scores[0].value == 0.75);
+  CHECK(std::isnan(read[1].monitored_loss));
+  CHECK(std::isnan(read[1].scores[0].value));
+  append_file(folder / "log.csv", "3,0.5,0.25");
+  CHECK_THROWS_WITH(read_epoch_log(folder.path()), Catch::Contains("a row without its end"));
 }

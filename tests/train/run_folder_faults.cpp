@@ -111,7 +111,7 @@ auto program(std::filesystem::path const& folder, double rate, bool resume) -> i
   auto const settings = "rate: " + std::to_string(rate) + "\nseed: 1\n";
   try {
     auto run = run_folder({folder, settings, {"model"}, resume});
-    auto t = trainer<training_type, mse>({.epochs = 2,
+    auto t = trainer<training_type, mse>({.max_epochs = 2,
                                           .folder = run.path(),
                                           .checkpoint_seconds = 0,
                                           .model = "tiny",
@@ -130,7 +130,7 @@ auto program(std::filesystem::path const& folder, double rate, bool resume) -> i
     }
     auto source = lane_batches(data(), 4);
     auto monitor = lane_batches(data(), 4);
-    if (t.run(source, monitor) != ending::finished) return 3;
+    if (t.fit(source, monitor) != ending::finished) return 3;
     save_parameters(run.path() / "model", t.best());
     return 0;
   } catch (std::exception const& e) {

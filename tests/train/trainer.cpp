@@ -3,6 +3,7 @@
 #include <support/folder.hpp>
 #include <support/test.hpp>
 #include <tessera/data/batches.hpp>
+#include <tessera/train/early_stopping.hpp>
 #include <tessera/train/trainer.hpp>
 
 #include <csignal>
@@ -56,11 +57,11 @@ TEST_CASE("trainer: it learns, and the best parameters are those of the best epo
   auto const data = sines(3, 60);
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
-  auto const t = make<windowed>({.epochs = 20, .clip_norm = 1});
+  auto const t = make<windowed>({.max_epochs = 20, .gradient_clip_val = 1});
   auto const before = t->evaluate(t->parameters(), monitor);
   auto reports = std::vector<epoch_report>{};
   t->on_epoch = [&](epoch_report const& r) { reports.push_back(r); };
-  CHECK(t->run(source, monitor) == ending::finished);
+  CHECK(t->fit(source, monitor) == ending::finished);
   REQUIRE(reports.size() == 20);
   CHECK(t->progress().best < 0.3 * before);
   CHECK(t->evaluate(t->best(), monitor) == t->progress().best);
@@ -75,13 +76,13 @@ TEST_CASE("trainer: the same bits by any number of threads, with dropout") {
     auto const folder = test::folder{};
     auto source = windows_of(data);
     auto monitor = windows_of(data, true);
-    auto const t = make<windowed>({.epochs = 3,
+    auto const t = make<windowed>({.max_epochs = 3,
                                    .seed = 5,
                                    .dropout = 0.2F,
-                                   .clip_norm = 1,
+                                   .gradient_clip_val = 1,
                                    .threads = threads,
                                    .folder = folder.path()});
-    t->run(source, monitor);
+    t->fit(source, monitor);
     files.push_back(bytes_of_file(t->checkpoint_file()));
   }
   CHECK(files[0].size() > 1000);
@@ -92,10 +93,10 @@ TEST_CASE("trainer: stopped anywhere and resumed, the checkpoint has the same by
   auto const data = sines(3, 40);
   auto const check = [&]<class Training>(std::type_identity<Training>, auto make_source) {
     auto const options = [](std::filesystem::path const& folder) {
-      return trainer_options{.epochs = 4,
+      return trainer_options{.max_epochs = 4,
                              .seed = 5,
                              .dropout = 0.3F,
-                             .clip_norm = 0.5,
+                             .gradient_clip_val = 0.5,
                              .folder = folder,
                              .checkpoint_seconds = 0};
     };
@@ -104,7 +105,7 @@ TEST_CASE("trainer: stopped anywhere and resumed, the checkpoint has the same by
     auto want = make<Training>(options(whole_run.path()), plateau);
     auto source = make_source(false);
     auto monitor = make_source(true);
-    want->run(source, monitor);
+    want->fit(source, monitor);
     for (auto const first_stop : {1U, 3U, 8U}) {
       auto const folder = test::folder{};
       auto stop = std::uint64_t{first_stop};
@@ -118,7 +119,7 @@ TEST_CASE("trainer: stopped anywhere and resumed, the checkpoint has the same by
         if (runs > 0) t->resume();
         auto again = make_source(false);
         auto eye = make_source(true);
-        how = t->run(again, eye);
+        how = t->fit(again, eye);
       }
       CHECK(bytes_of_file(folder / "checkpoint.safetensors") ==
             bytes_of_file(want->checkpoint_file()));
@@ -134,37 +135,39 @@ TEST_CASE("trainer: a signal ends the batch, saves, and leaves") {
   auto const folder = test::folder{};
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
-  auto const t = make<windowed>({.epochs = 5, .folder = folder.path()});
+  auto const t = make<windowed>({.max_epochs = 5, .folder = folder.path()});
   auto const guard = interrupt_guard{};
   t->on_batch = [](std::uint64_t batch, std::uint64_t) {
     if (batch == 2) (void)std::raise(SIGINT);
   };
-  CHECK(t->run(source, monitor) == ending::interrupted);
+  CHECK(t->fit(source, monitor) == ending::interrupted);
   CHECK(t->progress().batch == 2);
-  auto const u = make<windowed>({.epochs = 5, .folder = folder.path()});
+  auto const u = make<windowed>({.max_epochs = 5, .folder = folder.path()});
   u->resume();
   CHECK(u->progress().batch == 2);
   CHECK(test::same_parameters(u->parameters(), t->parameters()));
-  auto const other = make<windowed>({.epochs = 5, .seed = 1, .folder = folder.path()});
+  auto const other = make<windowed>({.max_epochs = 5, .seed = 1, .folder = folder.path()});
   CHECK_THROWS_WITH(other->resume(), Catch::Contains("was trained with seed 0, expected 1"));
 }
 TEST_CASE("trainer: patience ends a training that gets no better") {
   auto const data = sines(3, 40);
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
-  auto const t = make<windowed>({.epochs = 50, .patience = 2, .min_delta = 1e9});
-  CHECK(t->run(source, monitor) == ending::stopped_early);
+  auto const t = make<windowed>({.max_epochs = 50});
+  t->callbacks = {
+      std::make_shared<early_stopping>(early_stopping_options{.min_delta = 1e9, .patience = 2})};
+  CHECK(t->fit(source, monitor) == ending::stopped_early);
   CHECK(t->progress().epoch == 3);  // the first one is better than nothing
 }
 TEST_CASE("trainer: a batch allocates nothing") {
   auto const data = sines(3, 40);
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
-  auto const t = make<windowed>({.epochs = 2, .clip_norm = 1});
+  auto const t = make<windowed>({.max_epochs = 2, .gradient_clip_val = 1});
   auto counts = std::vector<decltype(test::allocations())>(100);
   auto n = std::size_t{0};
   t->on_batch = [&](std::uint64_t, std::uint64_t) { counts[n++] = test::allocations(); };
-  t->run(source, monitor);
+  t->fit(source, monitor);
   REQUIRE(n == 2 * source.size());
   for (auto i = std::size_t{1}; i < n; ++i)
     if (i != source.size()) CHECK(counts[i] == counts[i - 1]);
@@ -174,44 +177,54 @@ TEST_CASE("trainer: a loss that is no number stops it, and names where it came f
   (*data)[1].inputs(20, 0) = NAN;
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
-  auto const t = make<windowed>({.epochs = 2});
-  CHECK_THROWS_WITH(t->run(source, monitor),
+  auto const t = make<windowed>({.max_epochs = 2});
+  CHECK_THROWS_WITH(t->fit(source, monitor),
                     Catch::Contains("epoch 1, batch 1") &&
                         Catch::Contains("the input of the model is not finite"));
   auto const clean = sines(3, 40);
   auto more = windows_of(clean);
-  auto const u = make<windowed>({.epochs = 2});
+  auto const u = make<windowed>({.max_epochs = 2});
   get<1>(u->parameters()).bias.values[0] = INFINITY;
-  CHECK_THROWS_WITH(u->run(more, more), Catch::Contains("the parameter 1.bias is not finite"));
+  CHECK_THROWS_WITH(u->fit(more, more), Catch::Contains("the parameter 1.bias is not finite"));
 }
 TEST_CASE("trainer: options that are none are refused by name") {
   auto const refuses = [](trainer_options const& options, char const* words) {
     CHECK_THROWS_WITH(make<windowed>(options), Catch::Contains(words));
   };
-  refuses({.epochs = 0}, "trainer: expected at least one epoch");
+  refuses({.max_epochs = 0}, "trainer: expected at least one epoch");
   refuses({.dropout = 1}, "trainer: expected a dropout from 0 and below 1, got 1");
   refuses({.dropout = -0.5F}, "expected a dropout");
   refuses({.dropout = NAN}, "expected a dropout");
-  refuses({.clip_norm = NAN}, "trainer: expected a clip_norm of 0 or more, got nan");
-  refuses({.clip_norm = -1}, "expected a clip_norm");
-  refuses({.min_delta = NAN}, "expected a min_delta");
+  refuses({.gradient_clip_val = NAN},
+          "trainer: expected a gradient_clip_val of 0 or more, got nan");
+  refuses({.gradient_clip_val = -1}, "expected a gradient_clip_val");
+  refuses({.gradient_clip_algorithm = "sum"},
+          "gradient_clip_algorithm of norm or value, got \"sum\"");
+  refuses({.accumulate_grad_batches = 0}, "accumulate_grad_batches of 1 or more");
+  refuses({.limit_train_batches = 0}, "limit_train_batches above 0");
+  refuses({.limit_val_batches = 0.0}, "limit_val_batches above 0");
+  refuses({.val_check_interval = 0}, "val_check_interval above 0");
+  refuses({.check_val_every_n_epoch = 0}, "check_val_every_n_epoch of 1");
+  refuses({.log_every_n_steps = 0}, "log_every_n_steps of 1");
+  refuses({.max_time = NAN}, "max_time of 0 seconds or more, got nan");
+  refuses({.precision = "16"}, "precision of 32 or bf16, got \"16\"");
 }
 TEST_CASE("trainer: weights that the last step made NaN do not end as finished") {
   auto const data = sines(1, 12);
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
   using trainer_type = trainer<windowed, mse>;
-  auto t = trainer_type({.epochs = 1}, adam{.rate = NAN}, {}, {});
+  auto t = trainer_type({.max_epochs = 1}, adam{.rate = NAN}, {}, {});
   auto g = torch_generator(1);
   windowed_model::initialize(t.parameters(), g);
   REQUIRE(source.size() == 1);
-  CHECK_THROWS_AS(t.run(source, monitor), diverged_error);
+  CHECK_THROWS_AS(t.fit(source, monitor), diverged_error);
 }
 TEST_CASE("trainer: it resumes nothing of other settings, and no log of another run") {
   auto const data = sines(3, 40);
   auto const folder = test::folder{};
   auto const options = [&](std::uint64_t epochs, char const* settings) {
-    return trainer_options{.epochs = epochs, .folder = folder.path(), .settings = settings};
+    return trainer_options{.max_epochs = epochs, .folder = folder.path(), .settings = settings};
   };
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
@@ -220,20 +233,20 @@ TEST_CASE("trainer: it resumes nothing of other settings, and no log of another 
   auto const t = make<windowed>(o);
   auto checkpoints = 0;
   t->on_checkpoint = [&] { ++checkpoints; };
-  CHECK(t->run(source, monitor) == ending::interrupted);
+  CHECK(t->fit(source, monitor) == ending::interrupted);
   CHECK(checkpoints == 2);
   auto const other = make<windowed>(options(3, "rate: 0.02"));
   CHECK_THROWS_WITH(other->resume(), Catch::Contains("rate: expected 0.02, got 0.01"));
   auto const fewer = make<windowed>(options(1, "rate: 0.01"));
   fewer->resume();
-  CHECK_THROWS_WITH(fewer->run(source, monitor), Catch::Contains("epoch is after the last one"));
+  CHECK_THROWS_WITH(fewer->fit(source, monitor), Catch::Contains("epoch is after the last one"));
   auto const log = test::text_of(folder / "log.csv");
   write_file(folder / "log.csv", log.substr(0, log.find('\n', log.find("\n1,") + 1) + 1));
   auto const same = make<windowed>(options(3, "rate: 0.01"));
   same->resume();
-  CHECK_THROWS_WITH(same->run(source, monitor), Catch::Contains("log.csv: expected the rows"));
+  CHECK_THROWS_WITH(same->fit(source, monitor), Catch::Contains("log.csv: expected the rows"));
   write_file(folder / "log.csv", log);
   auto const again = make<windowed>(options(3, "rate: 0.01"));
   again->resume();
-  CHECK(again->run(source, monitor) == ending::finished);
+  CHECK(again->fit(source, monitor) == ending::finished);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/checksum.hpp>
 #include <support/test.hpp>
 #include <tessera/train/trainer.hpp>
 
@@ -12,23 +13,13 @@ namespace {
 template <std::size_t Hidden, std::size_t Layers>
 using filter = sequential<lstm<5, Hidden, lstm_options{.layers = Layers}>, linear<Hidden, 1>>;
 
-/// The CRC-32 of zlib.
-template <class W> [[nodiscard]] auto checksum(W const& w) -> double {
-  auto crc = 0xFFFFFFFFU;
-  auto const* const bytes = reinterpret_cast<unsigned char const*>(w.data());
-  for (auto i = std::size_t{0}; i < w.size() * sizeof(*w.data()); ++i) {
-    crc ^= bytes[i];
-    for (auto bit = 0; bit < 8; ++bit) crc = crc >> 1U ^ ((crc & 1U) != 0 ? 0xEDB88320U : 0U);
-  }
-  return crc ^ 0xFFFFFFFFU;
-}
 template <std::size_t Hidden, std::size_t Layers>
 void check_initial_bits(test::golden const& g, std::string const& name) {
   auto const p = std::make_unique<parameters_of<filter<Hidden, Layers>, owned<float>>>();
   auto generator = torch_generator(1);
   filter<Hidden, Layers>::initialize(*p, generator);
   auto sums = std::vector<double>{};
-  for_each_parameter([&](auto const&, auto const& w) { sums.push_back(checksum(w)); }, *p);
+  for_each_parameter([&](auto const&, auto const& w) { sums.push_back(test::checksum(w)); }, *p);
   CHECK(sums == g["initial." + name]);
 }
 

@@ -70,13 +70,13 @@ template <class Optimizer> void learns_and_resumes(Optimizer const& optimizer) {
   auto monitor = data.source(false);
   auto const options = [](std::filesystem::path const& folder) {
     return trainer_options{
-        .epochs = 6, .folder = folder, .checkpoint_seconds = 0, .monitor = "accuracy"};
+        .max_epochs = 6, .folder = folder, .checkpoint_seconds = 0, .monitor = "accuracy"};
   };
   auto const whole = test::folder{};
   auto const want = make(options(whole.path()), optimizer);
   auto const before = want->evaluate(want->parameters(), monitor);
   auto source = data.source();
-  CHECK(want->run(source, monitor, accuracy{}) == ending::finished);
+  CHECK(want->fit(source, monitor, accuracy{}) == ending::finished);
   CHECK(want->evaluate(want->parameters(), monitor) < 0.9 * before);
 
   auto const folder = test::folder{};
@@ -87,7 +87,7 @@ template <class Optimizer> void learns_and_resumes(Optimizer const& optimizer) {
     auto const t = make(o, optimizer);
     if (runs > 0) t->resume();
     auto again = data.source();
-    how = t->run(again, monitor, accuracy{});
+    how = t->fit(again, monitor, accuracy{});
     REQUIRE(runs < 20);
   }
   CHECK(test::text_of(folder / "checkpoint.safetensors") == test::text_of(want->checkpoint_file()));
@@ -105,33 +105,33 @@ TEST_CASE("trainer: scores are reported and logged, and one of them decides") {
   auto monitor = data.source(false);
   auto const folder = test::folder{};
   auto const made = folder / "of" / "runs";
-  auto const t =
-      make<gradient_descent>({.epochs = 3, .folder = made, .monitor = "accuracy"}, {.rate = 0.3});
+  auto const t = make<gradient_descent>({.max_epochs = 3, .folder = made, .monitor = "accuracy"},
+                                        {.rate = 0.3});
   auto best = 0.0;
   t->on_epoch = [&](epoch_report const& r) {
     REQUIRE(r.scores.size() == 1);
     CHECK(r.scores[0].name == "accuracy");
     CHECK(r.best == (r.scores[0].value > best));
     best = std::max(best, r.scores[0].value);
-    CHECK(t->measure(t->parameters(), monitor, accuracy{})[1].value == r.scores[0].value);
+    CHECK(t->validate(t->parameters(), monitor, accuracy{})[1].value == r.scores[0].value);
     CHECK(t->evaluate(t->parameters(), monitor) == r.monitored_loss);
   };
-  t->run(source, monitor, accuracy{});
+  t->fit(source, monitor, accuracy{});
   CHECK(best > 0.5);
   CHECK(t->progress().best == -best);
   auto const log = test::text_of(made / "log.csv");
   CHECK(log.starts_with(
       "epoch,rate,training_loss,monitored_loss,largest_gradient_norm,accuracy,seconds\n1,0.3,"));
   CHECK(test::text_of(made / "log.jsonl").find("\"accuracy\":") != std::string::npos);
-  CHECK_THROWS_WITH(t->run(source, monitor), "trainer: expected a monitor of loss, got accuracy");
+  CHECK_THROWS_WITH(t->fit(source, monitor), "trainer: expected a monitor of loss, got accuracy");
 }
 TEST_CASE("trainer: it resumes nothing whose steps would be others") {
   auto const data = points{};
   auto source = data.source();
   auto monitor = data.source(false);
   auto const folder = test::folder{};
-  auto const options = trainer_options{.epochs = 2, .folder = folder.path()};
-  make<gradient_descent>(options, {.rate = 0.3})->run(source, monitor);
+  auto const options = trainer_options{.max_epochs = 2, .folder = folder.path()};
+  make<gradient_descent>(options, {.rate = 0.3})->fit(source, monitor);
   auto const refuses = [](auto&& t, char const* words) {
     CHECK_THROWS_WITH(t->resume(), Catch::Contains(words));
   };
@@ -139,8 +139,9 @@ TEST_CASE("trainer: it resumes nothing whose steps would be others") {
           "optimizer \"gradient_descent(0.3)\", expected \"gradient_descent(0.1)\"");
   refuses(make<sign_descent>(options, {.rate = 0.3}), "expected \"sign_descent(0.3)\"");
   auto clipped = options;
-  clipped.clip_norm = 1;
-  refuses(make<gradient_descent>(clipped, {.rate = 0.3}), "clip_norm \"0\", expected \"1\"");
+  clipped.gradient_clip_val = 1;
+  refuses(make<gradient_descent>(clipped, {.rate = 0.3}),
+          "gradient_clip_val \"0\", expected \"1\"");
   using smoothed = classifier<gradient_descent>;
   refuses(
       std::make_unique<smoothed>(options, gradient_descent{.rate = 0.3}, constant_rate{},
@@ -150,7 +151,7 @@ TEST_CASE("trainer: it resumes nothing whose steps would be others") {
   auto const other = make<gradient_descent>(options, {.rate = 0.3});
   other->resume();
   auto larger = tensor_batches(data.x, data.corner, {.batch = 8});
-  CHECK_THROWS_WITH(other->run(larger, monitor),
+  CHECK_THROWS_WITH(other->fit(larger, monitor),
                     Catch::Contains("the checkpoint is of another training"));
 }
 
@@ -169,9 +170,9 @@ using plain_trainer = trainer<classified<adam>, cross_entropy>;
 TEST_CASE("trainer: gradients of several processes are those of one with all the data") {
   auto const data = points{};
   auto source = data.source();
-  auto one = plain_trainer({.epochs = 2}, adam{.rate = 0.1}, {}, {});
+  auto one = plain_trainer({.max_epochs = 2}, adam{.rate = 0.1}, {}, {});
   auto two = trainer<classified<adam>, cross_entropy, constant_rate, twice>(
-      {.epochs = 2}, adam{.rate = 0.1}, {}, {}, {});
+      {.max_epochs = 2}, adam{.rate = 0.1}, {}, {}, {});
   auto reports = std::vector<step_report>{};
   one.on_step = [&](step_report const& r) { reports.push_back(r); };
   auto steps = std::size_t{0};
@@ -183,8 +184,8 @@ TEST_CASE("trainer: gradients of several processes are those of one with all the
   };
   test::fill_parameters(one.parameters(), 1);
   two.parameters() = one.parameters();
-  CHECK(one.run(source) == ending::finished);
-  CHECK(two.run(source) == ending::finished);
+  CHECK(one.fit(source) == ending::finished);
+  CHECK(two.fit(source) == ending::finished);
   CHECK(steps == 2 * source.size());
   CHECK(test::same_parameters(one.parameters(), two.parameters()));
 }
@@ -192,13 +193,13 @@ TEST_CASE("trainer: a validation in the middle of an epoch changes no bit") {
   auto const data = points{};
   auto source = data.source();
   auto monitor = data.source(false);
-  auto a = plain_trainer({.epochs = 2}, adam{.rate = 0.1}, {}, {});
-  auto b = plain_trainer({.epochs = 2}, adam{.rate = 0.1}, {}, {});
+  auto a = plain_trainer({.max_epochs = 2}, adam{.rate = 0.1}, {}, {});
+  auto b = plain_trainer({.max_epochs = 2}, adam{.rate = 0.1}, {}, {});
   test::fill_parameters(a.parameters(), 1);
   b.parameters() = a.parameters();
   b.on_batch = [&](std::uint64_t, std::uint64_t) { (void)b.evaluate(b.parameters(), monitor); };
-  a.run(source);
-  b.run(source);
+  a.fit(source);
+  b.fit(source);
   CHECK(test::same_parameters(a.parameters(), b.parameters()));
 }
 TEST_CASE("trainer: a conditioned model, and rates by steps") {
@@ -212,14 +213,14 @@ TEST_CASE("trainer: a conditioned model, and rates by steps") {
                                {.batch = 8, .seed = 2});
   using trained = training<conditioned_model, X, adam, 1, given_as<tag::condition, C>>;
   auto const run = std::make_unique<trainer<trained, l1, by_step<step_lr>>>(
-      trainer_options{.epochs = 5}, adam{.rate = 0.5}, by_step<step_lr>{{.every = 7, .gamma = 0.5}},
-      l1{});
+      trainer_options{.max_epochs = 5}, adam{.rate = 0.5},
+      by_step<step_lr>{{.every = 7, .gamma = 0.5}}, l1{});
   test::fill_parameters(run->parameters(), 1);
   auto const before = run->evaluate(run->parameters(), source);
   run->on_step = [&](step_report const& r) {
     CHECK(r.rate == step_lr{.every = 7, .gamma = 0.5}.rate(0.5, r.step - 1));
   };
-  run->run(source);
+  run->fit(source);
   CHECK(run->evaluate(run->parameters(), source) < before);
   auto const alone =
       std::make_unique<inference<conditioned_model, X, given_as<tag::condition, C>>>();

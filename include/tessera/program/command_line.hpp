@@ -35,9 +35,19 @@ auto add_value(CLI::App& app, std::string const& name, M& value, std::string con
 /// read_config. Help prints the value that is there as the default.
 ///
 /// Errors  usage_error, when it is parsed, for a value of another type
-template <detail::setting_value T>
+template <detail::settable T>
 void add_option(CLI::App& app, std::string const& name, T& value, char const* help) {
   detail::add_value(app, name, value, help)->default_str(detail::text_of_value(value));
+}
+
+/// The same of a member that is decided later, where it has no value yet: help tells by what.
+template <detail::settable T>
+void add_optional(CLI::App& app, std::string const& name, std::optional<T>& value, char const* help,
+                  char const* by) {
+  if (value)
+    detail::add_value(app, name, value, help)->default_str(detail::text_of_value(*value));
+  else
+    detail::add_value(app, name, value, help + std::string{" (default "} + by + ")");
 }
 
 /// Adds an option for every member of `s`, which outlives `app`, but for those that only another
@@ -48,7 +58,7 @@ void add_options(CLI::App& app, S& s, char const* optional_by = "by the others")
       [&](char const* name, auto& value, char const* help, setting_rules rules = {}) {
         if (not rules.command.empty() && rules.command != app.get_name()) return;
         if constexpr (detail::is_optional<std::remove_reference_t<decltype(value)>>)
-          detail::add_value(app, name, value, help + std::string{" (default "} + optional_by + ")");
+          add_optional(app, name, value, help, optional_by);
         else
           add_option(app, name, value, help);
       },

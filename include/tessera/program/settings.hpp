@@ -7,6 +7,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -48,14 +49,14 @@ struct setting_rules {
 };
 
 /// Errors  usage_error: "--<name>: expected <expected>, got <got>"
-template <detail::setting_value T>
+template <detail::settable T>
 [[noreturn]] void refuse(std::string const& name, std::string const& expected, T const& got) {
   throw usage_error(detail::option_name(name) + ": expected " + expected + ", got " +
                     shortened(detail::text_of_value(got)));
 }
 
 /// Errors  usage_error where value is not from low to high, or is no number
-template <detail::setting_value T>
+template <detail::settable T>
 void check_range(std::string const& name, T value, std::type_identity_t<T> low,
                  std::type_identity_t<T> high) {
   if (not(value >= low && value <= high))
@@ -75,9 +76,27 @@ inline void check_one_of(std::string const& name, std::string const& value,
   refuse(name, "one of " + list, value);
 }
 
+/// "a,b" as words.
+///
+/// Errors  usage_error where one is none of those allowed, or comes twice
+[[nodiscard]] inline auto check_words(std::string const& name, std::string const& list,
+                                      std::vector<std::string> const& allowed)
+    -> std::vector<std::string> {
+  auto result = std::vector<std::string>{};
+  for (auto begin = std::size_t{0}; begin <= list.size();) {
+    auto const end = std::min(list.find(',', begin), list.size());
+    auto const word = list.substr(begin, end - begin);
+    check_one_of(name, word, allowed);
+    if (std::ranges::find(result, word) != result.end()) refuse(name, "each word once", list);
+    result.push_back(word);
+    begin = end + 1;
+  }
+  return result;
+}
+
 namespace detail {
 
-template <setting_value T> void check_rules(char const* name, T const& value, setting_rules rules) {
+template <settable T> void check_rules(char const* name, T const& value, setting_rules rules) {
   if constexpr (std::same_as<T, double>) {
     check_range(name, value, rules.low, rules.high);
   } else if constexpr (std::same_as<T, std::uint64_t>) {

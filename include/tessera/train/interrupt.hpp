@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <csignal>
 
 namespace tessera {
 
 /// Turns Ctrl-C (and a polite kill) into a request, as long as it lives; a second one ends the
-/// program as ever.
+/// program as ever. Any thread may ask for it.
 ///
 /// Cost  one object at a time
 class interrupt_guard {
@@ -27,7 +28,8 @@ class interrupt_guard {
     wanted = 1;
     (void)std::signal(signal, SIG_DFL);
   }
-  static inline std::sig_atomic_t volatile wanted = 0;
+  static inline std::atomic<int> wanted = 0;
+  static_assert(std::atomic<int>::is_always_lock_free, "a handler may not wait for a lock");
 
   using handler = void (*)(int);
   handler interrupt_;

@@ -3,8 +3,11 @@
 
 #include <tessera/io/file.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,22 +30,25 @@ struct epoch_report {
   double largest_gradient_norm = 0;
   double seconds = 0;
   bool best = false;
+  bool validated = true;  ///< else monitored_loss and scores are NaN
   std::vector<named_score> scores = {};
 };
 
 namespace detail {
 
+/// A number of a row; nothing for one that there is not.
+[[nodiscard]] inline auto cell_text(double value) -> std::string {
+  if (std::isnan(value)) return ",";
+  char text[32];
+  (void)std::snprintf(text, sizeof text, ",%.9g", value);
+  return text;
+}
 /// A row of log.csv up to its last column, which no other run of the same settings has the same.
 [[nodiscard]] inline auto row_text(epoch_report const& r) -> std::string {
-  char line[256];
-  (void)std::snprintf(line, sizeof line, "%llu,%.9g,%.9g,%.9g,%.9g",
-                      static_cast<unsigned long long>(r.epoch), r.rate, r.training_loss,
-                      r.monitored_loss, r.largest_gradient_norm);
-  auto text = std::string{line};
-  for (auto const& score : r.scores) {
-    (void)std::snprintf(line, sizeof line, ",%.9g", score.value);
-    text += line;
-  }
+  auto text = std::to_string(r.epoch);
+  for (auto const value : {r.rate, r.training_loss, r.monitored_loss, r.largest_gradient_norm})
+    text += cell_text(value);
+  for (auto const& score : r.scores) text += cell_text(score.value);
   return text;
 }
 /// The same numbers as a line of log.jsonl.
@@ -54,7 +60,10 @@ namespace detail {
   auto value = std::string{};
   for (auto name = std::string{};
        std::getline(names, name, ',') && std::getline(values, value, ',');)
-    text.append(text.empty() ? "{\"" : ",\"").append(name).append("\":").append(value);
+    text.append(text.empty() ? "{\"" : ",\"")
+        .append(name)
+        .append("\":")
+        .append(value.empty() ? "null" : value);
   return text + "}\n";
 }
 /// FNV-1a over one row after another.
@@ -87,9 +96,7 @@ class epoch_log {
     auto rows = header_ + '\n';
     auto lines = std::string{};
     if (epochs > 0) {
-      auto const bytes = read_file(folder_ / "log.csv");
-      auto file = std::istringstream{
-          std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()}};
+      auto file = std::istringstream{read_text(folder_ / "log.csv")};
       auto row = std::string{};
       auto found = std::uint64_t{0};
       auto whole = std::getline(file, row) && row == header_;
@@ -133,5 +140,42 @@ class epoch_log {
   std::filesystem::path folder_;
   std::string header_;
 };
+
+/// The epochs that a folder's log.csv tells of; scores by their names alone.
+///
+/// Errors  file_error where there is none, and for a row without its end
+[[nodiscard]] inline auto read_epoch_log(std::filesystem::path const& folder)
+    -> std::vector<epoch_report> {
+  constexpr auto leading = std::size_t{5};  // columns before the scores
+  auto const cells_of = [](std::string const& row) {
+    auto cells = std::vector<std::string>{};
+    auto rest = std::istringstream{row};
+    for (auto cell = std::string{}; std::getline(rest, cell, ',');) cells.push_back(cell);
+    return cells;
+  };
+  auto const path = folder / "log.csv";
+  auto rows = std::istringstream{read_text(path)};
+  auto row = std::string{};
+  std::getline(rows, row);
+  auto const names = cells_of(row);
+  auto result = std::vector<epoch_report>{};
+  while (std::getline(rows, row)) {
+    auto const cells = cells_of(row);
+    if (cells.size() != names.size() || cells.size() <= leading)
+      throw file_error(path, "has a row without its end");
+    auto const number = [&](std::size_t i) {  // nothing stands where nothing was measured
+      return cells[i].empty() ? std::numeric_limits<double>::quiet_NaN()
+                              : std::strtod(cells[i].c_str(), nullptr);
+    };
+    auto& r = result.emplace_back(epoch_report{.epoch = static_cast<std::uint64_t>(number(0)),
+                                               .rate = number(1),
+                                               .training_loss = number(2),
+                                               .monitored_loss = number(3),
+                                               .largest_gradient_norm = number(4),
+                                               .seconds = number(cells.size() - 1)});
+    for (auto i = leading; i + 1 < cells.size(); ++i) r.scores.push_back({names[i], number(i)});
+  }
+  return result;
+}
 
 }  // namespace tessera

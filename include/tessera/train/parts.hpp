@@ -3,8 +3,10 @@
 
 #include <tessera/optim/averaging.hpp>
 #include <tessera/optim/clipping.hpp>
+#include <tessera/train/described.hpp>
 
 #include <memory>
+#include <tuple>
 
 /// Parts of a training step, between gradient and update and after it. A trainer takes any number
 /// of them, and asks each in their order. A part has at least one of
@@ -62,6 +64,48 @@ inline constexpr bool is_part = requires(Part& part, P& p) { part.begin(p); } ||
                                 requires(Part& part, P& p, double& n) { part.exchange(p, n); } ||
                                 requires(Part& part, P& p, double& n) { part.adjust(p, n); } ||
                                 requires(Part& part, P& p) { part.updated(p, std::uint64_t{0}); };
+
+/// The parts of a step, asked in their order.
+template <class... Parts> struct part_list {
+  std::tuple<Parts...> all;
+
+  void begin(auto& parameters) {
+    each([&](auto& part) {
+      if constexpr (requires { part.begin(parameters); }) part.begin(parameters);
+    });
+  }
+  [[nodiscard]] auto terms(std::size_t n) -> std::size_t {
+    each([&](auto& part) {
+      if constexpr (requires { part.terms(n); }) n = part.terms(n);
+    });
+    return n;
+  }
+  void exchange(auto& gradient, double& loss) {
+    each([&](auto& part) {
+      if constexpr (requires { part.exchange(gradient, loss); }) part.exchange(gradient, loss);
+    });
+  }
+  void adjust(auto& gradient, double& norm) {
+    each([&](auto& part) {
+      if constexpr (requires { part.adjust(gradient, norm); }) part.adjust(gradient, norm);
+    });
+  }
+  void updated(auto& parameters, std::uint64_t step) {
+    each([&](auto& part) {
+      if constexpr (requires { part.updated(parameters, step); }) part.updated(parameters, step);
+    });
+  }
+  [[nodiscard]] auto settings() const -> std::string {
+    auto text = std::string{};
+    std::apply([&](auto const&... part) { ((text += described(part) + ' '), ...); }, all);
+    return text;
+  }
+
+ private:
+  void each(auto const& f) {
+    std::apply([&](auto&... part) { (f(part), ...); }, all);
+  }
+};
 
 }  // namespace detail
 

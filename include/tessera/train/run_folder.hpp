@@ -81,7 +81,7 @@ class run_folder {
         lock_(options_.folder),
         beside_{at(".run.new")} {
     options_.files.insert(options_.files.end(),
-                          {settings_file, checkpoint_file, "log.csv", "log.jsonl"});
+                          {settings_file, checkpoint_file, "checkpoints", "log.csv", "log.jsonl"});
     finish();
     clean(options_.folder);
     clean(beside_.path);
@@ -191,9 +191,7 @@ class run_folder {
     auto error = std::error_code{};
     for (auto const& folder : {beside_.path, options_.folder}) {
       if (not exists(folder / checkpoint_file, error)) continue;
-      auto const bytes = read_file(folder / settings_file);
-      auto const found = settings_difference(
-          options_.settings, {reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+      auto const found = settings_difference(options_.settings, read_text(folder / settings_file));
       if (found.empty()) {
         path_ = folder;
         return;

@@ -1,63 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/data/slot.hpp>
+#include <tessera/train/callback.hpp>
 #include <tessera/train/checkpoint.hpp>
 #include <tessera/train/described.hpp>
-#include <tessera/train/diagnosis.hpp>
 #include <tessera/train/interrupt.hpp>
-#include <tessera/train/lent_passes.hpp>
-#include <tessera/train/log.hpp>
-#include <tessera/train/parts.hpp>
-#include <tessera/train/scores.hpp>
-#include <tessera/train/workers.hpp>
+#include <tessera/train/stepper.hpp>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <tuple>
 
 namespace tessera {
-
-/// The numbers of a training that are no part of its types.
-struct trainer_options {
-  std::uint64_t epochs = 10;
-  std::uint64_t seed = 0;             ///< of dropout; the source has its own for the order
-  float dropout = 0;                  ///< of layers whose probability is decided at run time
-  double clip_norm = 0;               ///< largest norm of the gradient; 0 does not clip
-  std::uint64_t patience = 0;         ///< epochs without improvement before an early stop; 0: never
-  double min_delta = 0;               ///< what counts as improvement
-  std::size_t threads = 1;            ///< changes no bit
-  std::filesystem::path folder = {};  ///< of checkpoint and logs, made by run; empty: no files
-  double checkpoint_seconds = 10;     ///< between checkpoints; 0 writes one after every batch
-  std::string model = {};             ///< the name in the checkpoint: another is refused
-  std::string settings = {};  ///< "name: value" lines, kept in the checkpoint: others are refused
-  std::uint64_t stop_after_batches = 0;  ///< leaves as an interrupt would; 0: never
-  std::string monitor = {};              ///< the score that decides what is best; empty: the loss
-
-  /// Errors  std::invalid_argument, which names the option
-  void check() const {
-    auto const refuse = [](char const* what, double got) {
-      throw std::invalid_argument(std::string{"trainer: expected "} + what + ", got " +
-                                  std::to_string(got));
-    };
-    if (epochs == 0) refuse("at least one epoch", 0);
-    if (not(dropout >= 0 && dropout < 1))
-      refuse("a dropout from 0 and below 1", static_cast<double>(dropout));
-    if (not(clip_norm >= 0)) refuse("a clip_norm of 0 or more", clip_norm);
-    if (not(min_delta >= 0)) refuse("a min_delta of 0 or more", min_delta);
-  }
-};
-
-enum class ending { finished, stopped_early, interrupted };
-
-/// A batch that was trained on.
-struct step_report {
-  std::uint64_t step = 0;  ///< counted from 1, over all epochs
-  double rate = 0;
-  double loss = 0;
-  double gradient_norm = 0;  ///< before clipping
-};
 
 /// Trains: epochs of batches, validation with frozen weights, the best parameters, checkpoints.
 ///
@@ -67,12 +21,12 @@ struct step_report {
 /// type; where there is one, its large products are. The bits do not depend on the threads.
 ///
 /// State   `progress`, and with it everything that the next step depends on: see checkpoint.hpp
-/// Cost    allocates when it is made and when a run begins, a batch nothing. A validation runs in
+/// Cost    allocates when it is made and when a fit begins, a batch nothing. A validation runs in
 ///         the memory of the training passes: see lent_passes.hpp
 /// Errors  diverged_error where loss or gradient is no number, naming where it came from;
 ///         std::invalid_argument for options that are none; file_error
 template <class Training, class Loss, class Schedule = constant_rate, class... Parts>
-class trainer {
+class trainer : private fit_control {
  public:
   using X = typename Training::input;
   using Y = typename Training::output;
@@ -85,24 +39,25 @@ class trainer {
   static_assert((true && ... && detail::is_part<Parts, parameters_type>),
                 "trainer: a part has none of the functions that train/parts.hpp names");
 
+  tessera::callbacks callbacks;  ///< those with a state are the same ones when it is resumed
   std::function<void(epoch_report const&)> on_epoch;
   std::function<void(step_report const&)> on_step;
   std::function<void(std::uint64_t batch, std::uint64_t batches)> on_batch;
   std::function<void()> on_checkpoint;  ///< one was written
 
-  trainer(trainer_options options, optimizer_type optimizer, Schedule schedule, Loss loss,
+  trainer(trainer_options const& options, optimizer_type optimizer, Schedule schedule, Loss loss,
           Parts... parts)
-      : options_(std::move(options)),
+      : options_((options.check(), options.resolved())),
         optimizer_(optimizer),
         schedule_(schedule),
         loss_(loss),
-        parts_(std::move(parts)...),
+        parts_{{std::move(parts)...}},
         workers_(chunks > 1 ? std::min(options_.threads, chunks) : options_.threads),
         training_(std::make_unique<Training>()),
         best_(std::make_unique<parameters_type>()),
         best_statistics_(std::make_unique<statistics_type>()),
-        passes_(*training_) {
-    options_.check();
+        evaluation_(*training_, workers_, loss),
+        stepper_(*training_, workers_, loss, options_, parts_) {
     clear(*training_);
     progress_.seed = options_.seed;
   }
@@ -112,9 +67,9 @@ class trainer {
   /// The statistics that belong to them; of a model without any, an empty object.
   [[nodiscard]] auto statistics() -> statistics_type& { return training_->statistics; }
   [[nodiscard]] auto best_statistics() const -> statistics_type const& { return *best_statistics_; }
-  [[nodiscard]] auto progress() const -> training_progress const& { return progress_; }
+  [[nodiscard]] auto progress() const -> training_progress const& override { return progress_; }
   template <class Part> [[nodiscard]] auto part() const -> Part const& {
-    return std::get<Part>(parts_);
+    return std::get<Part>(parts_.all);
   }
   [[nodiscard]] auto checkpoint_file() const -> std::filesystem::path {
     return options_.folder / "checkpoint.safetensors";
@@ -123,123 +78,175 @@ class trainer {
   [[nodiscard]] auto team() -> workers& { return workers_; }
   /// The folder of checkpoint and logs has another name now: see run_folder.hpp.
   void move_to(std::filesystem::path folder) { options_.folder = std::move(folder); }
-  /// Goes on where the checkpoint of the folder was written.
+  /// Goes on from a checkpoint: "last" is the one that the folder's run wrote last, "best" the best
+  /// of those that a model_checkpoint kept; or a path.
   ///
   /// Errors  safetensors_error where it is of another training: other parameters, optimizer, loss,
-  ///         schedule, parts, or options and settings that change what a step does
-  void resume() {
+  ///         schedule, parts, callbacks, or options and settings that change what a step does;
+  ///         file_error where there is none
+  void resume(std::string const& which = "last") {
+    auto const file = file_of(which);
     auto best_model = detail::learned{*best_, *best_statistics_};
-    auto const found = load_checkpoint(checkpoint_file(), *training_, best_model, progress_,
-                                       facts(), options_.settings, parts_);
+    auto const found = load_checkpoint(file, *training_, best_model, progress_, facts(),
+                                       options_.settings, parts_.all);
     if (progress_.seed != options_.seed)
-      throw safetensors_error(checkpoint_file().string() + ": was trained with seed " +
+      throw safetensors_error(file.string() + ": was trained with seed " +
                               std::to_string(progress_.seed) + ", expected " +
                               std::to_string(options_.seed));
+    try {
+      detail::restore_states(callbacks, found);
+    } catch (std::exception const& e) {
+      throw safetensors_error(file.string() + ": " + e.what());
+    }
     batches_of_epoch_ = found.at("batches");
     resumed_ = true;
   }
 
-  /// Trains until the epochs are done, patience has run out or an interrupt is requested. `monitor`
-  /// is evaluated after each epoch, by the loss and by scores as in train/scores.hpp; one of them
-  /// decides which parameters are the best.
+  /// Trains until epochs, steps or time are done, a callback stops it or an interrupt is requested.
+  /// `monitor` is evaluated after each epoch and where val_check_interval says, by the loss and by
+  /// scores as in train/scores.hpp; one of them decides which parameters are the best.
   template <class Source, class Monitor, class... Scores>
-  auto run(Source& source, Monitor& monitor, Scores const&... scores) -> ending {
+  auto fit(Source& source, Monitor& monitor, Scores const&... scores) -> ending {
     check_monitor({"loss", scores.name...});
-    auto const slots = slots_of(monitor);
-    return run_epochs(source, {scores.name...},
-                      [&] { return measure_by(slots, parameters(), monitor, scores...); });
+    auto const slots = evaluation_.slots_of(monitor);
+    return fit_by(source, {scores.name...}, [&](std::uint64_t most) {
+      auto const limit =
+          std::min(most, batches_within(options_.limit_val_batches, "val", monitor.size()));
+      return evaluation_.measure(slots, weights_of(parameters()), monitor, limit, scores...);
+    });
   }
   /// The same without validation: the loss while the weights changed decides.
-  template <class Source> auto run(Source& source) -> ending {
+  template <class Source> auto fit(Source& source) -> ending {
     check_monitor({"loss"});
-    return run_epochs(source, {}, [&] {
-      return scores_type{{"loss", progress_.loss_sum / static_cast<double>(source.size())}};
-    });
+    return fit_by(source, {}, nothing{});
   }
 
   /// The mean loss over a source, with the given parameters as they are.
   template <class Source> auto evaluate(parameters_type const& p, Source& source) -> double {
-    return measure(p, source)[0].value;
+    return validate(p, source)[0].value;
   }
   /// The mean loss over a source, named "loss", and scores.
   template <class Source, class... Scores>
-  auto measure(parameters_type const& p, Source& source, Scores const&... scores)
+  auto validate(parameters_type const& p, Source& source, Scores const&... scores)
       -> std::vector<named_score> {
-    return measure_by(slots_of(source), p, source, scores...);
+    return evaluation_.measure(evaluation_.slots_of(source), weights_of(p), source, 1.0, scores...);
+  }
+  /// The same of the best parameters, told to the callbacks.
+  template <class Source, class... Scores>
+  auto test(Source& source, Scores const&... scores) -> std::vector<named_score> {
+    auto const result = validate(best(), source, scores...);
+    tell([&](callback& one) { one.on_test_end(*this, result); });
+    log_scores("test_", result);
+    return result;
   }
   /// Calls f(x, y, target, batch) for every chunk of every batch, in order; y is what the model
   /// answers, with carried state where the source carries. Between two steps of a training it takes
   /// the memory of their passes: the last gradient is gone.
   template <class Source> void predict(parameters_type const& p, Source& source, auto&& f) {
-    predict_by(slots_of(source), p, source, f);
+    evaluation_.predict(evaluation_.slots_of(source), weights_of(p), source, 1.0, f);
   }
 
  private:
   using scalar = typename Training::scalar;
   using clock = std::chrono::steady_clock;
+  using scores_type = std::vector<named_score>;
+  using evaluation_type = detail::evaluation<Training, Loss>;
   static constexpr bool observes =
       requires(Schedule s, reduce_on_plateau::state state) { s.observe(state, 1.0, 1.0); };
-  template <class Source> using slot_type = slot_of<Source, X, target_type>;
-  using scores_type = std::vector<named_score>;
+  template <class Validate> static constexpr bool validates = not std::same_as<Validate, nothing>;
+  static constexpr auto none = std::numeric_limits<double>::quiet_NaN();
 
-  template <class Source> [[nodiscard]] static auto slots_of(Source const&) {
-    return std::make_unique<slot_type<Source>[]>(chunks);
-  }
-  /// What a source lends a call besides x.
-  template <class Source>
-  [[nodiscard]] static auto context_of(Source const& source, auto const& slot, auto base) {
-    if constexpr (requires { source.context(slot, base); })
-      return source.context(slot, base);
-    else
-      return base;
-  }
   [[nodiscard]] static auto seconds_since(clock::time_point start) -> double {
     return std::chrono::duration<double>(clock::now() - start).count();
   }
   [[nodiscard]] auto writes() const -> bool { return not options_.folder.empty(); }
+  /// The best parameters have statistics of their own.
+  [[nodiscard]] auto weights_of(parameters_type const& p) const -> detail::model_weights<Training> {
+    return {p, &p == best_.get() ? *best_statistics_ : training_->statistics};
+  }
 
+  // -- what callbacks ask ------------------------------------------------------------------------
+  [[nodiscard]] auto options() const -> trainer_options const& override { return options_; }
+  void stop() override { stops_ = true; }
+  void log(std::string_view name, double value) override {
+    log_numbers(std::array{logged_number{name, value}});
+  }
+  void save(std::filesystem::path const& file) override {
+    auto all_facts = facts();
+    all_facts["batches"] = batches_of_epoch_;
+    detail::each_state(callbacks, [&](std::string const& key, callback const& one) {
+      all_facts[key] = one.state();
+    });
+    auto const best_model = detail::learned{*best_, *best_statistics_};
+    save_checkpoint(file, *training_, best_model, progress_, all_facts, options_.settings,
+                    parts_.all);
+  }
+  void request_checkpoint() override { wants_checkpoint_ = true; }
+
+  void tell(auto const& f) {
+    for (auto const& one : callbacks) f(*one);
+  }
+  void log_numbers(std::span<logged_number const> numbers) {
+    if (options_.fast_dev_run > 0) return;
+    tell([&](callback& one) {
+      one.on_log(*this, {.epoch = progress_.epoch, .step = progress_.updates, .numbers = numbers});
+    });
+  }
+  void log_scores(std::string const& prefix, scores_type const& scores) {
+    for (auto const& score : scores) log(prefix + score.name, score.value);
+  }
+  // -- checkpoints -------------------------------------------------------------------------------
   /// What a training that goes on must have in common with this one.
   [[nodiscard]] auto facts() const -> training_facts {
-    auto parts = std::string{};
-    std::apply([&](auto const&... part) { ((parts += described(part) + ' '), ...); }, parts_);
-    return {{"model", options_.model},
-            {"input", std::string{name_of(dtype_of<scalar>())} + described_shape<shape_of<X>>()},
-            {"chunks", std::to_string(chunks)},
-            {"optimizer", described(optimizer_)},
-            {"schedule", described(schedule_)},
-            {"loss", described(loss_)},
-            {"parts", parts},
-            {"dropout", described(options_.dropout)},
-            {"clip_norm", described(options_.clip_norm)},
-            {"patience", described(options_.patience)},
-            {"min_delta", described(options_.min_delta)},
-            {"monitor", options_.monitor}};
+    auto result = options_.facts();
+    result["callbacks"] = detail::settings_of(callbacks);
+    result["input"] = std::string{name_of(dtype_of<scalar>())} + described_shape<shape_of<X>>();
+    result["chunks"] = std::to_string(chunks);
+    result["optimizer"] = described(optimizer_);
+    result["schedule"] = described(schedule_);
+    result["loss"] = described(loss_);
+    result["parts"] = parts_.settings();
+    return result;
   }
-  void save() {
-    if (writes()) {
-      auto all_facts = facts();
-      all_facts["batches"] = batches_of_epoch_;
-      auto const best_model = detail::learned{*best_, *best_statistics_};
-      save_checkpoint(checkpoint_file(), *training_, best_model, progress_, all_facts,
-                      options_.settings, parts_);
-    }
+  /// Errors  std::invalid_argument where no callback keeps a best one; file_error
+  [[nodiscard]] auto file_of(std::string const& which) const -> std::filesystem::path {
+    if (not writes()) throw std::invalid_argument("trainer: expected a folder to resume from");
+    if (which == "last") return checkpoint_file();
+    if (which != "best") return which;
+    auto const last = safetensors::read(checkpoint_file());
+    auto const name = detail::best_file_of(callbacks, last.metadata());
+    if (name.empty())
+      throw std::invalid_argument(checkpoint_file().string() +
+                                  ": expected a best checkpoint, no model_checkpoint kept one");
+    return options_.folder / name;
+  }
+  void save_own() {
+    wants_checkpoint_ = false;
+    if (writes()) save(checkpoint_file());
     saved_ = clock::now();
-    if (writes() && on_checkpoint) on_checkpoint();
+    if (not writes()) return;
+    if (on_checkpoint) on_checkpoint();
+    tell([&](callback& one) { one.on_checkpoint(*this); });
+  }
+  /// What is done between two steps; the checkpoint where it is time for one.
+  void rest(bool leaves) {
+    tell([&](callback& one) { one.between_steps(*this); });
+    if (leaves || wants_checkpoint_ || seconds_since(saved_) >= options_.checkpoint_seconds)
+      save_own();
   }
   /// Errors  std::invalid_argument where no score has the name of the monitor
   void check_monitor(std::vector<std::string> const& names) const {
-    auto known = std::string{};
-    for (auto const& name : names) known += (known.empty() ? "" : ", ") + name;
-    if (not options_.monitor.empty() && std::ranges::find(names, options_.monitor) == names.end())
-      throw std::invalid_argument("trainer: expected a monitor of " + known + ", got " +
-                                  options_.monitor);
+    auto scores = scores_type{};
+    for (auto const& name : names) scores.push_back({name});
+    if (not options_.monitor.empty()) (void)detail::find_score(scores, options_.monitor, "trainer");
   }
   /// A progress that this training arrives at, with the epochs of the source that it began with.
   ///
   /// Errors  std::invalid_argument
   template <class Source> void check_progress(Source const& source) {
-    auto const now = std::to_string(source.size());
-    auto problem = progress_.problem(options_.epochs, source.size());
+    auto const batches = training_batches_of(source);
+    auto const now = std::to_string(batches);
+    auto problem = progress_.problem(options_.max_epochs, batches);
     if constexpr (requires { requires Source::epochs_differ; }) problem = progress_.problem();
     if (resumed_ && now != batches_of_epoch_)
       problem = "an epoch has " + now + " batches, it had " + batches_of_epoch_;
@@ -248,211 +255,156 @@ class trainer {
     batches_of_epoch_ = now;
   }
 
+  // -- epochs ------------------------------------------------------------------------------------
+  [[nodiscard]] auto training_batches_of(auto const& source) const -> std::uint64_t {
+    return batches_within(options_.limit_train_batches, "train", source.size());
+  }
+  [[nodiscard]] auto is_done() const -> bool {
+    auto const has_all_steps = options_.max_steps > 0 && progress_.updates >= options_.max_steps;
+    return has_all_steps || progress_.epoch >= options_.max_epochs;
+  }
+  [[nodiscard]] auto is_out_of_time() const -> bool {
+    return options_.max_time > 0 && done_ > 0 && seconds_since(began_) >= options_.max_time;
+  }
+  /// Nothing as long as the training goes on.
+  [[nodiscard]] auto ended() const -> std::optional<ending> {
+    if (is_done()) return ending::finished;
+    if (stops_) return ending::stopped_early;
+    if (is_out_of_time()) return ending::out_of_time;
+    return std::nullopt;
+  }
+
+  auto fit_by(auto& source, std::vector<std::string> const& scores, auto const& validate)
+      -> ending {
+    try {
+      auto const how = run_epochs(source, scores, validate);
+      tell([&](callback& one) { one.on_fit_end(*this, how); });
+      return how;
+    } catch (std::exception const& e) {
+      tell([&](callback& one) { one.on_exception(*this, e); });
+      throw;
+    }
+  }
   template <class Source>
   auto run_epochs(Source& source, std::vector<std::string> const& scores, auto const& validate)
       -> ending {
-    auto const slots = slots_of(source);
-    auto log = std::optional<epoch_log>{};
+    auto const slots = evaluation_.slots_of(source);
+    auto rows = std::optional<epoch_log>{};
     check_progress(source);
     if (writes()) {
       detail::make_folder(options_.folder);
-      log.emplace(options_.folder, progress_.epoch, progress_.log, scores);
+      rows.emplace(options_.folder, progress_.epoch, progress_.log, scores);
     }
-    saved_ = clock::now();
+    saved_ = began_ = clock::now();
     done_ = 0;
-    if (not resumed_) {
-      each_part([&](auto& part) {
-        if constexpr (requires { part.begin(training_->parameters); })
-          part.begin(training_->parameters);
-      });
-      save();
-    }
-    while (progress_.epoch < options_.epochs) {
-      if (stops_early()) {
-        save();
-        return ending::stopped_early;
+    stops_ = false;
+    tell([&](callback& one) { one.on_fit_start(*this); });
+    if (not resumed_) begin(validate);
+    for (;;) {
+      if (auto const how = ended()) {
+        save_own();
+        return *how;
       }
       auto const begun = clock::now();
-      if (not run_batches(source, slots)) return ending::interrupted;
-      auto const report = end_epoch(source.size(), validate(), begun);
-      if (log) {
-        log->move_to(options_.folder);
-        log->add(report);
+      if (not run_batches(source, slots, validate)) return ending::interrupted;
+      auto const report = end_epoch(validate, scores, begun);
+      if (rows) {
+        rows->move_to(options_.folder);
+        rows->add(report);
       }
       if (on_epoch) on_epoch(report);
-      if (seconds_since(saved_) >= options_.checkpoint_seconds) save();
+      tell([&](callback& one) { one.on_train_epoch_end(*this, report); });
+      rest(false);
     }
-    save();
-    return ending::finished;
   }
-  /// The rest of an epoch; false where it was interrupted, and saved.
-  template <class Source> auto run_batches(Source& source, auto const& slots) -> bool {
-    source.begin(progress_.epoch);
-    while (progress_.batch < source.size()) {
-      step(source, slots);
-      ++done_;
-      if (on_batch) on_batch(progress_.batch, source.size());
-      auto const leaves = interrupt_guard::requested() || done_ == options_.stop_after_batches;
-      if (leaves || seconds_since(saved_) >= options_.checkpoint_seconds) save();
+  /// Before the first step of a training that is not resumed.
+  template <class Validate> void begin(Validate const& validate) {
+    if constexpr (validates<Validate>)
+      if (options_.num_sanity_val_steps > 0) (void)validate(options_.num_sanity_val_steps);
+    parts_.begin(training_->parameters);
+    save_own();
+  }
+  /// The rest of an epoch, or of what is left of the training; false where it was interrupted, and
+  /// saved.
+  template <class Source, class Validate>
+  auto run_batches(Source& source, auto const& slots, Validate const& validate) -> bool {
+    source.begin(options_.overfit_batches.is_none() ? progress_.epoch : 0);
+    auto const batches = training_batches_of(source);
+    auto const every = std::max(options_.val_check_interval.of(batches), std::uint64_t{1});
+    tell([&](callback& one) { one.on_train_epoch_start(*this, batches); });
+    while (progress_.batch < batches) {
+      auto const first = progress_.batch;
+      step(source, slots, batches);
+      auto const ends = progress_.batch == batches;
+      if constexpr (validates<Validate>)
+        if (is_validated(false) && not ends && first / every != progress_.batch / every)
+          (void)judge(validated_by(validate));
+      if (ends || ended()) break;
+      auto const leaves = interrupt_guard::requested() || has_enough();
+      rest(leaves);
       if (leaves) return false;
     }
+    if (progress_.batch == batches && (interrupt_guard::requested() || has_enough())) {
+      save_own();
+      return false;
+    }
+    progress_.cut += batches - progress_.batch;
     return true;
   }
-  [[nodiscard]] auto stops_early() const -> bool {
-    return options_.patience > 0 && progress_.without_improvement >= options_.patience;
+  [[nodiscard]] auto has_enough() const -> bool {
+    return options_.stop_after_batches > 0 && done_ >= options_.stop_after_batches;
+  }
+  [[nodiscard]] auto is_validated(bool last) const -> bool {
+    return last || (progress_.epoch + 1) % options_.check_val_every_n_epoch == 0;
   }
   [[nodiscard]] auto rate() const -> double {
-    if constexpr (requires { requires Schedule::counts_steps; })
-      return schedule_.rate(optimizer_.rate, progress_.step);
-    else if constexpr (requires {
-                         schedule_.rate(optimizer_.rate, progress_.epoch, progress_.plateau);
-                       })
-      return schedule_.rate(optimizer_.rate, progress_.epoch, progress_.plateau);
-    else if constexpr (observes)
-      return schedule_.rate(optimizer_.rate, progress_.plateau);
-    else
-      return schedule_.rate(optimizer_.rate, progress_.epoch);
-  }
-  void each_part(auto const& f) {
-    std::apply([&](auto&... part) { (f(part), ...); }, parts_);
+    return detail::rate_of(schedule_, optimizer_.rate, progress_);
   }
 
-  template <class Source> void step(Source const& source, auto const& slots) {
-    auto const sharing = shared_operations(workers_);
-    auto const batch = progress_.batch;
-    if (not Source::carries || batch == 0) training_->restart();
-    workers_.run(chunks, [&](std::size_t c) { source.load(batch, c, chunks, slots[c]); });
-    auto const terms = terms_of(slots);
-    workers_.run(chunks, [&](std::size_t c) {
-      auto const x = slots[c].x.read();
-      losses_[c] = 0;
-      if (x.size() == 0)
-        training_->differentiate_nothing(c);
-      else
-        losses_[c] = training_->differentiate(c, x, slots[c].target.read(), loss_, terms,
-                                              context_of(source, slots[c], random(c)));
-    });
-    auto loss = 0.0;
-    for (auto const part : losses_) loss += static_cast<double>(part);
-    auto& gradient = training_->gradient();
-    each_part([&](auto& part) {
-      if constexpr (requires { part.exchange(gradient, loss); }) part.exchange(gradient, loss);
-    });
-    auto const norm = global_norm(gradient);
-    if (not std::isfinite(loss) || not std::isfinite(norm)) fail(source, slots, loss, norm);
-    auto clipped = norm;
-    if (options_.clip_norm > 0) clipped = clip_to(gradient, norm, options_.clip_norm);
-    each_part([&](auto& part) {
-      if constexpr (requires { part.adjust(gradient, clipped); }) part.adjust(gradient, clipped);
-    });
+  // -- steps -------------------------------------------------------------------------------------
+  template <class Source>
+  void step(Source const& source, auto const& slots, std::uint64_t batches) {
     auto optimizer = optimizer_;
     optimizer.rate = rate();
-    training_->update(optimizer);
-    each_part([&](auto& part) {
-      if constexpr (requires { part.updated(training_->parameters, progress_.step); })
-        part.updated(training_->parameters, progress_.step);
-    });
-    progress_.loss_sum += loss;
-    progress_.largest_norm = std::max(progress_.largest_norm, norm);
-    ++progress_.batch;
-    ++progress_.step;
-    if (on_step) on_step({progress_.step, optimizer.rate, loss, norm});
+    stepper_.step(
+        source, slots, batches, optimizer, progress_,
+        [&](double loss) { end_batch(batches, loss); },
+        [&](double loss, double norm) { report_step(optimizer.rate, loss, norm); });
   }
-  [[nodiscard]] auto terms_of(auto const& slots) -> std::size_t {
-    auto terms = std::size_t{0};
-    for (auto c = std::size_t{0}; c < chunks; ++c)
-      if (slots[c].x.read().size() > 0) terms += loss_.terms(slots[c].target.read());
-    each_part([&](auto& part) {
-      if constexpr (requires { part.terms(terms); }) terms = part.terms(terms);
-    });
-    return terms;
+  void report_step(double rate, double loss, double norm) {
+    auto const report =
+        step_report{.step = progress_.updates,
+                    .rate = rate,
+                    .loss = loss,
+                    .gradient_norm = norm,
+                    .is_logged = progress_.updates % options_.log_every_n_steps == 0,
+                    .for_each = [this](parameter_visitor const& f) { visit_parameters(f); }};
+    if (on_step) on_step(report);
+    tell([&](callback& one) { one.on_optimizer_step(*this, report); });
+    if (report.is_logged)
+      log_numbers(std::array<logged_number, 2>{{{"train_loss", loss}, {"gradient_norm", norm}}});
   }
-  [[nodiscard]] auto random(std::size_t chunk) const -> random_context {
-    return {.seed = options_.seed,
-            .step = progress_.step,
-            .chunk = static_cast<std::uint32_t>(chunk),
-            .dropout = options_.dropout};
+  void visit_parameters(parameter_visitor const& f) const {
+    for_each_parameter(
+        [&](path_name const& path, auto const& w, auto const& g) {
+          f(path.c_str(), {w.data(), w.size()}, {g.data(), g.size()});
+        },
+        training_->parameters, training_->passes[0].gradient);
   }
-  template <class Source>
-  [[noreturn]] void fail(Source const& source, auto const& slots, double loss, double norm) {
-    auto where = std::string{};
-    for (auto c = std::size_t{0}; c < chunks && where.empty(); ++c) {
-      auto const x = slots[c].x.read();
-      if (x.size() > 0 && (not std::isfinite(static_cast<double>(losses_[c])) || c + 1 == chunks ||
-                           std::isfinite(loss)))
-        where =
-            diagnose<model>(training_->parameters, training_->statistics, x, slots[c].target.read(),
-                            training_->passes[0].gradient, context_of(source, slots[c], random(c)));
-    }
-    throw diverged_error("training: epoch " + std::to_string(progress_.epoch + 1) + ", batch " +
-                         std::to_string(progress_.batch + 1) + ": loss " + std::to_string(loss) +
-                         ", norm of the gradient " + std::to_string(norm) + "; " + where);
+  void end_batch(std::uint64_t batches, double loss) {
+    ++done_;
+    if (on_batch) on_batch(progress_.batch, batches);
+    auto const report = batch_report{
+        .epoch = progress_.epoch + 1, .batch = progress_.batch, .batches = batches, .loss = loss};
+    tell([&](callback& one) { one.on_train_batch_end(*this, report); });
   }
 
-  /// The best parameters have statistics of their own.
-  [[nodiscard]] auto statistics_of_parameters(parameters_type const& p) const
-      -> statistics_type const& {
-    return &p == best_.get() ? *best_statistics_ : training_->statistics;
-  }
-  template <class Source>
-  void predict_by(auto const& slots, parameters_type const& p, Source& source, auto&& f) {
-    auto const sharing = shared_operations(workers_);
-    auto runs = typename lent_passes<Training>::loan(passes_);
-    const_view_of<Y> answers[chunks] = {};
-    source.begin(0);
-    for (auto b = std::size_t{0}; b < source.size(); ++b) {
-      workers_.run(chunks, [&](std::size_t c) {
-        source.load(b, c, chunks, slots[c]);
-        if (not Source::carries) clear(runs[c].state);
-        if (slots[c].x.read().size() == 0) return;
-        auto const context = context_of(source, slots[c], plain_context{});
-        auto const y = [&] {
-          if constexpr (Training::has_statistics)
-            return runs[c].resume(p, statistics_of_parameters(p), slots[c].x.read(), context);
-          else
-            return runs[c].resume(p, slots[c].x.read(), context);
-        }();
-        answers[c] = y;
-      });
-      for (auto c = std::size_t{0}; c < chunks; ++c)
-        if (slots[c].x.read().size() > 0)
-          f(slots[c].x.read(), answers[c], slots[c].target.read(), b);
-    }
-  }
-  template <class Source, class... Scores>
-  auto measure_by(auto const& slots, parameters_type const& p, Source& source,
-                  Scores const&... scores) -> scores_type {
-    auto sums = std::array<double, 1 + sizeof...(Scores)>{};
-    auto terms = sums;
-    predict_by(slots, p, source, [&](auto const&, auto y, auto target, std::size_t) {
-      auto const n = loss_.terms(target);
-      if (n > 0) sums[0] += static_cast<double>(loss_.value(y, target, scalar{1}));
-      terms[0] += static_cast<double>(n);
-      auto i = std::size_t{0};
-      ((++i, sums[i] += scores.value(y, target),
-        terms[i] += static_cast<double>(scores.terms(target))),
-       ...);
-    });
-    auto result = scores_type{};
-    auto const mean = [&] {
-      auto const i = result.size();
-      return terms[i] > 0 ? sums[i] / terms[i] : 0;
-    };
-    result.push_back({"loss", mean()});
-    (result.push_back({scores.name, finished(scores, mean()), more_is_better<Scores>}), ...);
-    return result;
-  }
-
-  auto end_epoch(std::size_t batches, scores_type scores, clock::time_point begun) -> epoch_report {
-    auto report = epoch_report{.epoch = progress_.epoch + 1,
-                               .rate = rate(),
-                               .training_loss = progress_.loss_sum / static_cast<double>(batches),
-                               .monitored_loss = scores[0].value,
-                               .largest_gradient_norm = progress_.largest_norm,
-                               .seconds = seconds_since(begun)};
-    auto const monitored = monitored_of(scores, report.epoch);
-    scores.erase(scores.begin());
-    report.scores = std::move(scores);
+  // -- validations -------------------------------------------------------------------------------
+  /// Keeps the parameters where they are the best, and tells the scores. Returns what decides.
+  auto judge(scores_type scores) -> double {
+    auto const monitored = monitored_of(scores);
+    auto report = validation_report{.epoch = progress_.epoch + 1, .step = progress_.updates};
+    ++progress_.validations;
     if (monitored < progress_.best) {
       progress_.best = monitored;
       progress_.best_epoch = report.epoch;
@@ -460,13 +412,45 @@ class trainer {
       *best_statistics_ = training_->statistics;
       report.best = true;
     }
-    if (monitored < progress_.best_before - options_.min_delta) {
-      progress_.best_before = monitored;
-      progress_.without_improvement = 0;
-    } else {
-      ++progress_.without_improvement;
-    }
-    if constexpr (observes) (void)schedule_.observe(progress_.plateau, optimizer_.rate, monitored);
+    report.scores = judged_ = std::move(scores);
+    judged_at_ = progress_.updates;
+    tell([&](callback& one) { one.on_validation_end(*this, report); });
+    log_scores("val_", report.scores);
+    return monitored;
+  }
+  auto validated_by(auto const& validate) -> scores_type {
+    tell([&](callback& one) { one.on_validation_start(*this); });
+    return validate(~std::uint64_t{0});
+  }
+  template <class Validate>
+  auto end_epoch(Validate const& validate, std::vector<std::string> const& names,
+                 clock::time_point begun) -> epoch_report {
+    auto const loss = progress_.loss_sum / static_cast<double>(progress_.batch);
+    auto const last = ended() || progress_.epoch + 1 == options_.max_epochs;
+    auto const measure = [&] {
+      if constexpr (validates<Validate>)
+        return validated_by(validate);
+      else
+        return scores_type{{"loss", loss}};
+    };
+    auto monitored = none;
+    auto const validated = not validates<Validate> || is_validated(last);
+    if (validated && judged_at_ != progress_.updates)
+      monitored = judge(measure());
+    else if (validated)
+      monitored = monitored_of(judged_);
+    auto report = epoch_report{.epoch = progress_.epoch + 1,
+                               .rate = rate(),
+                               .training_loss = loss,
+                               .monitored_loss = validated ? judged_[0].value : none,
+                               .largest_gradient_norm = progress_.largest_norm,
+                               .seconds = seconds_since(begun),
+                               .best = progress_.best_epoch == progress_.epoch + 1,
+                               .validated = validated};
+    for (auto i = std::size_t{0}; i < names.size(); ++i)
+      report.scores.push_back(validated ? judged_[i + 1] : named_score{names[i], none});
+    if constexpr (observes)
+      if (validated) (void)schedule_.observe(progress_.plateau, optimizer_.rate, monitored);
     progress_.log = log_digest(progress_.log, report);
     ++progress_.epoch;
     progress_.batch = 0;
@@ -477,35 +461,40 @@ class trainer {
   /// What decides, less being better.
   ///
   /// Errors  diverged_error where it is no number
-  [[nodiscard]] auto monitored_of(scores_type const& scores, std::uint64_t epoch) const -> double {
+  [[nodiscard]] auto monitored_of(scores_type const& scores) const -> double {
     auto const& score = options_.monitor.empty()
                             ? scores[0]
-                            : *std::ranges::find(scores, options_.monitor, &named_score::name);
+                            : detail::find_score(scores, options_.monitor, "trainer");
     for (auto const& each : {scores[0], score})
       if (not std::isfinite(each.value))
-        throw diverged_error("training: epoch " + std::to_string(epoch) + ": the " + each.name +
-                             " with frozen weights is " + std::to_string(each.value) + "; " +
-                             not_finite(training_->parameters).value_or("no parameter") +
-                             " is not finite");
-    return score.more_is_better ? -score.value : score.value;
+        throw diverged_error("training: epoch " + std::to_string(progress_.epoch + 1) + ": the " +
+                             each.name + " with frozen weights is " + std::to_string(each.value) +
+                             "; " + not_finite(training_->parameters).value_or("no parameter") +
+                             " is not finite; it is nan also where no target counts");
+    return detail::as_cost(score, monitor_mode::of_score);
   }
 
   trainer_options options_;
   optimizer_type optimizer_;
   [[no_unique_address]] Schedule schedule_;
   [[no_unique_address]] Loss loss_;
-  std::tuple<Parts...> parts_;
+  detail::part_list<Parts...> parts_;
   workers workers_;
   std::unique_ptr<Training> training_;
   std::unique_ptr<parameters_type> best_;
   std::unique_ptr<statistics_type> best_statistics_;
-  lent_passes<Training> passes_;
-  std::array<scalar, chunks> losses_ = {};  // of the last batch
+  evaluation_type evaluation_;
+  detail::stepper<Training, Loss, Parts...> stepper_;
   training_progress progress_;
+  scores_type judged_;                           // of the last validation of this process,
+  std::uint64_t judged_at_ = ~std::uint64_t{0};  // and the step that it was after
   std::string batches_of_epoch_;
   bool resumed_ = false;
+  bool stops_ = false;
+  bool wants_checkpoint_ = false;
+  clock::time_point began_;
   clock::time_point saved_;  // when the last checkpoint was
-  std::uint64_t done_ = 0;   // batches of this run
+  std::uint64_t done_ = 0;   // batches of this fit
 };
 
 }  // namespace tessera

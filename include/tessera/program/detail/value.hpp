@@ -15,13 +15,13 @@
 namespace tessera::detail {
 
 template <class T>
-inline constexpr bool is_setting_value =
+inline constexpr bool is_settable =
     std::is_same_v<T, std::string> || std::is_same_v<T, std::uint64_t> || std::is_same_v<T, double>;
 template <class T>
-concept setting_value = is_setting_value<T>;
+concept settable = is_settable<T>;
 
 template <class M> struct value_of_member {
-  static_assert(is_setting_value<M>,
+  static_assert(is_settable<M>,
                 "settings: a member is std::string, std::uint64_t, double, or an optional of one");
   using type = M;
 };
@@ -39,14 +39,14 @@ template <class M> void if_decided(M const& member, auto const& f) {
     f(*member);
 }
 
-template <setting_value T> [[nodiscard]] constexpr auto expected_value() -> char const* {
+template <settable T> [[nodiscard]] constexpr auto expected_value() -> char const* {
   if constexpr (std::same_as<T, std::string>) return "a text";
   if constexpr (std::integral<T>) return "a whole number of 0 or more, in decimal digits";
   return "a finite number";
 }
 
 /// False where the text is no such value: "0100", which is 64 to some, and 1e-400 are none.
-template <setting_value T> [[nodiscard]] auto read_value(std::string_view text, T& to) -> bool {
+template <settable T> [[nodiscard]] auto read_value(std::string_view text, T& to) -> bool {
   if constexpr (std::same_as<T, std::string>) {
     to = text;
     return true;
@@ -62,7 +62,7 @@ template <setting_value T> [[nodiscard]] auto read_value(std::string_view text, 
 }
 
 /// The shortest text that reads as the same value.
-template <setting_value T> [[nodiscard]] auto text_of_value(T const& value) -> std::string {
+template <settable T> [[nodiscard]] auto text_of_value(T const& value) -> std::string {
   if constexpr (std::same_as<T, std::string>) {
     return value;
   } else {
