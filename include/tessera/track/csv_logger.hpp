@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/track/detail/growing_file.hpp>
+#include <tessera/track/detail/numbers.hpp>
+
+#include <algorithm>
+
+namespace tessera {
+
+/// Scalars in metrics.csv, a row for each call, and settings in hparams.yaml, in one folder.
+///
+/// Columns are the step and all names so far; where a new one comes, the file is written again with
+/// empty fields in the rows before. It holds numbers alone.
+///
+/// Errors  file_error; std::invalid_argument for a scalar named "step". Numbers that are none are
+///         nan, inf and -inf
+class csv_logger final : public logger {
+ public:
+  explicit csv_logger(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  [[nodiscard]] auto title() const -> std::string override { return path().string(); }
+  void begin(run_info const& run) override {
+    detail::make_folder(folder_);
+    settings_ = run.settings;
+    write_settings();
+    columns_ = {"step"};
+    write_file(path(), header());
+    file_ = detail::growing_file(path(), true);
+  }
+  void scalars(moment when, std::span<named_value const> values) override {
+    widen(values);
+    auto fields = std::vector<std::string>(columns_.size());
+    fields[0] = std::to_string(when.step);
+    for (auto const& each : values)
+      fields[column_of(each.name)] = detail::digits_of(each.value, "nan", "inf");
+    file_.add(line_of(fields));
+  }
+  void hyperparameters(std::span<named_setting const> settings,
+                       std::span<named_value const> metrics) override {
+    detail::merge(settings_, settings);
+    for (auto const& [name, value] : metrics)
+      detail::merge(settings_, std::vector<named_setting>{{name, value}});
+    write_settings();
+  }
+  void finish(run_state) override { file_.sync(); }
+
+ private:
+  [[nodiscard]] auto path() const -> std::filesystem::path { return folder_ / "metrics.csv"; }
+  [[nodiscard]] auto column_of(std::string const& name) const -> std::size_t {
+    return static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin());
+  }
+  [[nodiscard]] static auto field_of(std::string const& name) -> std::string {
+    if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
+    auto text = std::string{'"'};
+    for (auto const letter : name) text.append(letter == '"' ? 2 : 1, letter);
+    return text + '"';
+  }
+  [[nodiscard]] static auto line_of(std::vector<std::string> const& fields) -> std::string {
+    auto line = std::string{};
+    for (auto const& field : fields) line.append(field).append(1, ',');
+    line.back() = '\n';
+    return line;
+  }
+  [[nodiscard]] auto header() const -> std::string {
+    auto fields = std::vector<std::string>{};
+    for (auto const& name : columns_) fields.push_back(field_of(name));
+    return line_of(fields);
+  }
+  /// Columns for the names that are new, behind the others, in a file that is complete at any time.
+  void widen(std::span<named_value const> values) {
+    for (auto const& each : values)
+      if (each.name == "step")
+        throw std::invalid_argument(
+            "csv_logger: expected a name other than \"step\", which is the column of the steps");
+    auto const before = columns_.size();
+    auto const begin_of_rows = header().size();
+    for (auto const& each : values)
+      if (column_of(each.name) == columns_.size()) columns_.push_back(each.name);
+    if (columns_.size() == before) return;
+    auto const rows = read_text(path()).substr(begin_of_rows);
+    auto text = header();
+    for (auto const letter : rows) {
+      if (letter == '\n') text.append(columns_.size() - before, ',');
+      text += letter;
+    }
+    write_file(path(), text);
+    file_ = detail::growing_file(path(), true);
+  }
+  void write_settings() const {
+    auto text = std::string{};
+    for (auto const& [name, value] : settings_)
+      text += json_text(name) + ": " + detail::json_of(value, ".nan", ".inf") + '\n';
+    write_file(folder_ / "hparams.yaml", text.empty() ? "{}\n" : text);
+  }
+
+  std::filesystem::path folder_;
+  std::vector<named_setting> settings_;
+  std::vector<std::string> columns_;
+  detail::growing_file file_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/track/detail/http.hpp>
+#include <tessera/track/detail/numbers.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace tessera {
+
+struct mlflow_options {
+  std::string url = "http://127.0.0.1:5000";
+  std::chrono::milliseconds timeout{3'000};  ///< of one request
+};
+
+/// A run of an MLflow server, by its REST interface: metrics, parameters, tags; pictures and texts
+/// as artifacts, where the server takes these itself. The project is the experiment.
+///
+/// Metrics are sent by flush, and by the thousand. A parameter keeps its first value, as MLflow
+/// wants it. Letters that MLflow has in no name become '_'.
+///
+/// Errors  try_again where the server is down or busy; std::runtime_error with its words where it
+///         refuses; std::invalid_argument for an address that is not http://<host>:<port>
+/// Source  mlflow.org, "REST API": at most 1,000 metrics and 100 parameters or tags a request
+class mlflow_logger final : public logger {
+ public:
+  static constexpr auto most_metrics = std::size_t{1000};
+  static constexpr auto most_parameters = std::size_t{100};
+
+  explicit mlflow_logger(mlflow_options options = {})
+      : client_(std::move(options.url), options.timeout) {}
+
+  [[nodiscard]] auto title() const -> std::string override { return "MLflow"; }
+  [[nodiscard]] auto run_id() const -> std::string const& { return run_; }
+
+  void begin(run_info const& run) override {
+    if (experiment_.empty()) experiment_ = found_experiment(run.project);
+    if (run_.empty()) create_run(run);
+    send_parameters(run.settings);
+  }
+  void scalars(moment when, std::span<named_value const> values) override {
+    if (metrics_.size() >= most_metrics) flush();
+    for (auto const& [name, value] : values)
+      metrics_.push_back({{"key", safe(name)},
+                          {"value", number(value)},
+                          {"timestamp", detail::milliseconds_of(when.time)},
+                          {"step", when.step}});
+    last_step_ = std::max(last_step_, when.step);
+  }
+  void image(moment when, std::string_view name, png_image const& picture) override {
+    put_artifact("images/" + safe(name) + '_' + std::to_string(when.step) + ".png", "image/png",
+                 {reinterpret_cast<char const*>(picture.bytes.data()), picture.bytes.size()});
+  }
+  void text(moment when, std::string_view name, std::string_view words) override {
+    put_artifact("texts/" + safe(name) + '_' + std::to_string(when.step) + ".txt", "text/plain",
+                 std::string{words});
+  }
+  void hyperparameters(std::span<named_setting const> settings,
+                       std::span<named_value const> metrics) override {
+    send_parameters(settings);
+    scalars(last_step_, metrics);
+  }
+  void flush() override {
+    while (not metrics_.empty()) {
+      auto const n = static_cast<std::ptrdiff_t>(std::min(metrics_.size(), most_metrics));
+      post("runs/log-batch",
+           {{"run_id", run_}, {"metrics", json::array_t(metrics_.begin(), metrics_.begin() + n)}});
+      metrics_.erase(metrics_.begin(), metrics_.begin() + n);
+    }
+  }
+  void finish(run_state state) override {
+    flush();
+    post("runs/update", {{"run_id", run_},
+                         {"status", state == run_state::finished ? "FINISHED"
+                                    : state == run_state::failed ? "FAILED"
+                                                                 : "KILLED"},
+                         {"end_time", detail::milliseconds_of(std::chrono::system_clock::now())}});
+  }
+  void interrupt() noexcept override { client_.interrupt(); }
+
+ private:
+  using json = nlohmann::json;
+  using verb = boost::beast::http::verb;
+
+  /// MLflow's names have letters, digits, and these.
+  [[nodiscard]] static auto safe(std::string_view name) -> std::string {
+    auto text = std::string{name.substr(0, 250)};
+    for (auto& letter : text)
+      if (std::isalnum(static_cast<unsigned char>(letter)) == 0 &&
+          std::string_view{"_-. :/"}.find(letter) == std::string_view::npos)
+        letter = '_';
+    return text;
+  }
+  /// As protobuf's JSON has what is no number.
+  [[nodiscard]] static auto number(double value) -> json {
+    if (std::isfinite(value)) return value;
+    return detail::digits_of(value, "NaN", "Infinity");
+  }
+  /// A parameter or a tag.
+  [[nodiscard]] static auto pair(std::string const& key, std::string value, std::size_t most)
+      -> json {
+    value.resize(std::min(value.size(), most));
+    return {{"key", safe(key)}, {"value", std::move(value)}};
+  }
+
+  [[nodiscard]] auto ask(verb how, std::string const& method, json const& body)
+      -> detail::http_answer {
+    auto answer = client_.send(how, "/api/2.0/mlflow/" + method,
+                               body.dump(-1, ' ', false, json::error_handler_t::replace));
+    require_luck(answer, method);
+    return answer;
+  }
+  void require_luck(detail::http_answer const& answer, std::string const& method) const {
+    if (answer.status == 429 || answer.status >= 500)
+      throw try_again(client_.url() + " answers " + std::to_string(answer.status) + " to " +
+                      method);
+  }
+  auto post(std::string const& method, json const& body) -> json {
+    return checked(ask(verb::post, method, body), method);
+  }
+  /// What the server says, where it says it in JSON.
+  [[nodiscard]] auto checked(detail::http_answer const& answer, std::string const& method) const
+      -> json {
+    auto said = json::parse(answer.body, nullptr, false);
+    if (answer.status < 300 && said.is_object()) return said;
+    auto const why = said.is_object() && said.contains("message") ? said["message"].dump()
+                                                                  : answer.body.substr(0, 200);
+    throw std::runtime_error(client_.url() + " answers " + std::to_string(answer.status) + " to " +
+                             method + ": " + why);
+  }
+  [[nodiscard]] auto text_at(json const& said, char const* outer, char const* inner) const
+      -> std::string {
+    auto const at = json::json_pointer(std::string{"/"} + outer + '/' + inner);
+    if (said.contains(at) && said[at].is_string()) return said[at];
+    throw std::runtime_error(client_.url() + " gives no " + inner + ": it is no MLflow server");
+  }
+
+  [[nodiscard]] auto found_experiment(std::string const& name) -> std::string {
+    auto const body = json{{"name", name}};
+    auto const found =
+        ask(verb::get, "experiments/get-by-name?experiment_name=" + escaped(name), {});
+    if (found.status != 404)
+      return text_at(checked(found, "experiments/get-by-name"), "experiment", "experiment_id");
+    auto const made = ask(verb::post, "experiments/create", body);
+    if (made.status == 400)  // another run made it meanwhile, or the name is refused
+      return text_at(
+          checked(ask(verb::get, "experiments/get-by-name?experiment_name=" + escaped(name), {}),
+                  "experiments/get-by-name"),
+          "experiment", "experiment_id");
+    return checked(made, "experiments/create").value("experiment_id", "0");
+  }
+  void create_run(run_info const& run) {
+    auto tags = json::array();
+    for (auto const& tag : run.tags) tags.push_back(pair(tag, "true", 5));
+    if (not run.group.empty()) tags.push_back(pair("group", run.group, 5000));
+    auto const said = post("runs/create", {{"experiment_id", experiment_},
+                                           {"run_name", run.name},
+                                           {"start_time", detail::milliseconds_of(run.started)},
+                                           {"tags", tags}});
+    run_ = text_at(said["run"], "info", "run_id");
+    artifacts_ = text_at(said["run"], "info", "artifact_uri");
+  }
+  void send_parameters(std::span<named_setting const> settings) {
+    auto rows = std::vector<json>{};
+    for (auto const& [name, value] : settings)
+      if (not sent_.contains(name)) rows.push_back(pair(name, detail::text_of(value), 6000));
+    for (auto at = rows.begin(); at != rows.end();) {
+      auto const n = std::min<std::ptrdiff_t>(rows.end() - at, most_parameters);
+      post("runs/log-batch", {{"run_id", run_}, {"params", json::array_t(at, at + n)}});
+      at += n;
+    }
+    for (auto const& each : settings) sent_.insert(each.name);
+  }
+  void put_artifact(std::string const& name, char const* type, std::string body) {
+    constexpr auto served = std::string_view{"mlflow-artifacts:/"};
+    if (not artifacts_.starts_with(served)) return;
+    auto const path = "/api/2.0/mlflow-artifacts/artifacts/" + artifacts_.substr(served.size()) +
+                      '/' + escaped(name, true);
+    auto const answer = client_.send(verb::put, path, std::move(body), type);
+    require_luck(answer, "mlflow-artifacts");
+    if (answer.status >= 300) (void)checked(answer, "mlflow-artifacts");
+  }
+  /// Percent signs for all but letters and digits.
+  [[nodiscard]] static auto escaped(std::string_view text, bool keeps_slashes = false)
+      -> std::string {
+    auto result = std::string{};
+    for (auto const letter : text) {
+      auto const byte = static_cast<unsigned char>(letter);
+      if (std::isalnum(byte) != 0 || letter == '-' || letter == '_' || letter == '.' ||
+          (keeps_slashes && letter == '/')) {
+        result += letter;
+      } else {
+        constexpr auto digits = std::string_view{"0123456789ABCDEF"};
+        result += {'%', digits[byte / 16U], digits[byte % 16U]};
+      }
+    }
+    return result;
+  }
+
+  detail::http_client client_;
+  std::string experiment_;
+  std::string run_;
+  std::string artifacts_;
+  std::set<std::string> sent_;
+  std::vector<json> metrics_;
+  std::uint64_t last_step_ = 0;
+};
+
+}  // namespace tessera

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/folder.hpp>
+#include <tessera/track/csv_logger.hpp>
+
+#include <limits>
+
+using namespace tessera;
+
+namespace {
+
+using values = std::vector<named_value>;
+
+}  // namespace
+
+TEST_CASE("csv_logger: new names are columns behind the others, empty in the rows before") {
+  auto const folder = test::folder{};
+  auto log = csv_logger{folder / "run"};
+  log.begin({.name = "a"});
+  auto const metrics = [&] { return test::text_of(folder / "run/metrics.csv"); };
+  CHECK(metrics() == "step\n");
+  log.scalars(1, values{{"loss", 0.5}, {"rate", 1e-3}});
+  log.scalars(2, values{{"loss", 0.1}});
+  CHECK(metrics() == "step,loss,rate\n1,0.5,0.001\n2,0.1,\n");
+  log.scalars(3, values{{"accuracy", 1}, {"loss", 0.25}});
+  CHECK(metrics() == "step,loss,rate,accuracy\n1,0.5,0.001,\n2,0.1,,\n3,0.25,,1\n");
+  log.scalars(4, values{{"rate", 2}});
+  log.finish(run_state::finished);
+  CHECK(metrics() == "step,loss,rate,accuracy\n1,0.5,0.001,\n2,0.1,,\n3,0.25,,1\n4,,2,\n");
+}
+
+TEST_CASE("csv_logger: names with commas and quotes, and numbers that are none") {
+  constexpr auto infinity = std::numeric_limits<double>::infinity();
+  auto const folder = test::folder{};
+  auto log = csv_logger{folder.path()};
+  log.begin({});
+  log.scalars(1, values{{"a,b", std::numeric_limits<double>::quiet_NaN()}, {"c\"d", infinity}});
+  log.scalars(2, values{{"e\nf", -infinity}});
+  log.scalars(3, values{{"g", 1}});
+  CHECK(test::text_of(folder / "metrics.csv") ==
+        "step,\"a,b\",\"c\"\"d\",\"e\nf\",g\n1,nan,inf,,\n2,,,-inf,\n3,,,,1\n");
+}
+
+TEST_CASE("csv_logger: settings are YAML, and the newest of a name stays") {
+  auto const folder = test::folder{};
+  auto log = csv_logger{folder.path()};
+  log.begin({.settings = {{"rate", 0.5}, {"n", 3}, {"name", "a: \"b\""}, {"bias", false}}});
+  log.hyperparameters(std::vector<named_setting>{{"n", 4}}, values{{"best", 0.25}});
+  CHECK(test::text_of(folder / "hparams.yaml") ==
+        "\"rate\": 0.5\n\"n\": 4\n\"name\": \"a: \\\"b\\\"\"\n\"bias\": false\n\"best\": 0.25\n");
+}
+
+TEST_CASE("csv_logger: a folder that cannot be made is told of") {
+  auto const folder = test::folder{};
+  write_file(folder / "file", "");
+  CHECK_THROWS_AS(csv_logger{folder / "file/run"}.begin({}), file_error);
+}
+
+TEST_CASE("csv_logger: a full disk is told of") {
+  auto full = detail::growing_file{"/dev/full"};
+  CHECK_THROWS_AS(full.add("a"), file_error);
+}
+
+TEST_CASE("csv_logger: a scalar may not take the place of the step") {
+  auto const folder = test::folder{};
+  auto log = csv_logger{folder.path()};
+  log.begin({});
+  CHECK_THROWS_WITH(log.scalars(7, values{{"loss", 1}, {"step", 0.5}}),
+                    Catch::Contains("expected a name other than \"step\""));
+  log.scalars(8, values{{"loss", 1}});
+  CHECK(test::text_of(folder / "metrics.csv") == "step,loss\n8,1\n");
+}
