@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/serve/repository.hpp>
+#include <tessera/serve/router.hpp>
+
+namespace tessera {
+
+/// Triton's model repository extension, and the traffic between versions:
+///
+///     POST v2/repository/index
+///     POST v2/repository/models/{m}/load, .../unload
+///     GET, POST v2/repository/models/{m}/traffic {"weights": {"1": 90, "2": 10}}
+///
+/// Who may ask this may stop a model: give the server a token where others reach it.
+///
+/// Errors  400 with the reason where a version cannot be loaded, 404 for no such model; the
+///         repository must outlive the router
+inline void add_repository(router& to, model_repository& models, model_table& table) {
+  // Files are read on the repository's thread.
+  auto const later = [&models](std::shared_ptr<http_exchange> const& exchange,
+                               std::function<http_response()> task) {
+    models.later([exchange, task = std::move(task)] {
+      try {
+        exchange->answer(task());
+      } catch (http_error const& e) {
+        exchange->answer({.status = e.status, .body = error_body(e.status, e.what())});
+      } catch (std::exception const& e) {
+        exchange->answer({.status = 500, .body = error_body(500, e.what())});
+      }
+    });
+  };
+  to.on("POST", "/v2/repository/index", [&models, later](auto const& exchange, auto const&) {
+    later(exchange, [&models]() -> http_response {
+      auto list = nlohmann::json::array();
+      for (auto const& [name, version, state, reason] : models.index())
+        list.push_back(
+            {{"name", name}, {"version", version}, {"state", state}, {"reason", reason}});
+      return {.body = list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+    });
+  });
+  to.on("POST", "/v2/repository/models/{model}/load",
+        [&models, later](auto const& exchange, auto const& path) {
+          later(exchange, [&models, name = path.at("model")]() -> http_response {
+            models.load(name);
+            return {.body = "{}"};
+          });
+        });
+  to.on("POST", "/v2/repository/models/{model}/unload",
+        [&models, later](auto const& exchange, auto const& path) {
+          later(exchange, [&models, name = path.at("model")]() -> http_response {
+            models.unload(name);
+            return {.body = "{}"};
+          });
+        });
+  to.get("/v2/repository/models/{model}/traffic", [&table](auto const& path) -> http_response {
+    return {.body = nlohmann::json{{"weights", table.weights(path.at("model"))}}.dump()};
+  });
+  to.on("POST", "/v2/repository/models/{model}/traffic",
+        [&models, later](auto const& exchange, auto const& path) {
+          later(exchange, [&models, exchange, name = path.at("model")]() -> http_response {
+            auto const body = json_of_body(exchange->request().body);
+            try {
+              if (not body.is_object() || not body.contains("weights"))
+                throw detail::config_error("traffic: expected an object with weights");
+              models.set_weights(name, detail::weights_of_json(body));
+            } catch (detail::config_error const& e) {
+              throw http_error(400, e.what());
+            }
+            return {.body = "{}"};
+          });
+        });
+}
+
+}  // namespace tessera

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/folder.hpp>
+#include <tessera/serve/repository.hpp>
+
+#include "test_models.hpp"
+
+using namespace tessera;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+/// A repository whose weights are a text: the factor.
+struct store {
+  test::folder folder;
+  metrics counted;
+  model_table table;
+  std::unique_ptr<model_repository> models;
+
+  store() {
+    models = std::make_unique<model_repository>(
+        folder.path(),
+        model_factories{{"times",
+                         [](model_files const& files) {
+                           auto const text = test::text_of(files.weights());
+                           if (text == "broken") throw std::runtime_error("no weights");
+                           return std::make_shared<test::times>(std::stof(text));
+                         }}},
+        table, counted);
+  }
+  void write(std::string const& path, std::string const& text) const {
+    auto const file = folder / path;
+    std::filesystem::create_directories(file.parent_path());
+    write_file(file, text);
+  }
+  [[nodiscard]] auto factor(std::string const& user = "") const -> float {
+    auto const runner = table.choose("m", user, {})->model->make_runner();
+    auto const x = std::vector<served_tensor>{{"x", {1, 2}, std::vector<float>{1, 1}}};
+    auto step = inference_step{x};
+    runner->run({&step, 1});
+    return std::get<std::vector<float>>(step.outputs[0].values)[0];
+  }
+};
+
+}  // namespace
+
+TEST_CASE("repository: versions are loaded, and again where their files change") {
+  auto s = store{};
+  s.write("m/config.json", R"({"kind":"times","batch":{"max_batch_size":4}})");
+  s.write("m/1/model.safetensors", "2");
+  s.models->refresh();
+  CHECK(s.factor() == 2);
+  CHECK(s.table.choose("m", {}, {})->most_rows() == 4);
+  auto const before = s.table.find("m", "1");
+  s.models->refresh();
+  CHECK(s.table.find("m", "1") == before);  // nothing changed
+  s.write("m/1/model.safetensors", "2.5");
+  s.models->refresh();
+  CHECK(s.factor() == 2.5F);
+  s.write("m/2/model.safetensors", "3");
+  s.write("m/2/config.json", R"({"batch":{"max_batch_size":2}})");
+  s.models->refresh();
+  CHECK(s.factor() == 3);
+  CHECK(s.table.find("m", "2")->most_rows() == 2);
+  std::filesystem::remove_all(s.folder / "m/2");
+  s.models->refresh();
+  CHECK(s.factor() == 2.5F);
+  std::filesystem::remove_all(s.folder / "m");
+  s.models->refresh();
+  CHECK(s.table.names().empty());
+}
+TEST_CASE("repository: a version that cannot be loaded leaves the one before at work") {
+  auto s = store{};
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "2");
+  s.models->refresh();
+  s.write("m/1/model.safetensors", "broken");
+  s.models->refresh();
+  CHECK(s.factor() == 2);
+  REQUIRE(s.models->index().size() == 1);
+  CHECK(s.models->index()[0].state == "READY");
+  CHECK(s.models->index()[0].reason == "no weights");
+  CHECK_THROWS_WITH(s.models->load("m"), Contains("m: version 1: no weights"));
+  s.write("m/1/model.safetensors", "4");
+  s.models->load("m");
+  CHECK(s.factor() == 4);
+  CHECK(s.models->index()[0].reason.empty());
+}
+TEST_CASE("repository: what is wrong with a config is told") {
+  auto s = store{};
+  auto const reason = [&](std::string const& config) -> std::string {
+    s.write("m/1/model.safetensors", "2");
+    s.write("m/config.json", config);
+    s.models->refresh();
+    return s.models->index().at(0).reason;
+  };
+  CHECK_THAT(reason("{}"), Contains("expected a kind among times, got m"));
+  CHECK_THAT(reason("{"), Contains("config.json: expected JSON"));
+  CHECK_THAT(reason("[1]"), Contains("config.json: expected an object"));
+  CHECK_THAT(reason(R"({"kind":7})"), Contains("type"));
+  auto const with = [&](std::string const& more) {
+    return reason(R"({"kind":"times",)" + more + "}");
+  };
+  CHECK_THAT(with(R"("batch":3)"), Contains("expected an object as batch"));
+  CHECK_THAT(with(R"("batch":{"size":3})"), Contains("batch has no \"size\""));
+  CHECK_THAT(with(R"("batch":{"max_queue_size":0})"),
+             Contains("expected a whole number from 1 on as max_queue_size, got 0"));
+  CHECK_THAT(with(R"("batch":{"preferred_batch_size":[1,"2"]})"), Contains("preferred_batch_size"));
+  CHECK_THAT(with(R"("sequence":{"max_sequences":-1})"), Contains("max_sequences, got -1"));
+  CHECK(with(R"("batch":{"preferred_batch_size":[1,2],"max_queue_delay_microseconds":100},)"
+             R"("sequence":{"max_sequences":3,"max_sequence_idle_microseconds":5},"own":1)")
+            .empty());
+}
+TEST_CASE("repository: weights are kept in a file, and hold after a restart") {
+  auto s = store{};
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "1");
+  s.write("m/2/model.safetensors", "2");
+  s.models->refresh();
+  CHECK(s.factor("a") == 2);
+  s.models->set_weights("m", {{"1", 1}});  // roll back
+  CHECK(s.factor("a") == 1);
+  CHECK_THROWS_WITH(s.models->set_weights("m", {{"3", 1}}), Contains("no version 3"));
+  CHECK_THROWS_AS(s.models->set_weights("k", {{"3", 1}}), http_error);
+  auto counted = metrics{};
+  auto again = model_table{};
+  {
+    auto factories =
+        model_factories{{"times", [](auto const&) { return std::make_shared<test::times>(1.0F); }}};
+    auto restarted = model_repository(s.folder.path(), factories, again, counted);
+    restarted.refresh();
+  }
+  CHECK(again.choose("m", "a", {})->version == "1");
+  s.write("m/traffic.json", R"({"weights":{"1":1},"history":["2","1"]})");
+  s.models->set_weights("m", {{"2", 1}});
+  CHECK(nlohmann::json::parse(read_text(s.folder / "m/traffic.json")) ==
+        nlohmann::json::parse(R"({"weights":{"2":1.0},"history":["2","1"]})"));  // not its own
+  s.models->set_weights("m", {});
+  CHECK(s.factor("a") == 2);
+  s.write("m/traffic.json", R"({"weights":{"1":-1}})");
+  s.models->refresh();
+  CHECK_THAT(s.models->index()[0].reason, Contains("expected a weight from 0"));
+}
+TEST_CASE("repository: a model is unloaded until it is loaded by name") {
+  auto s = store{};
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "1");
+  s.models->refresh();
+  s.models->unload("m");
+  s.models->refresh();
+  CHECK(s.table.names().empty());
+  s.models->load("m");
+  CHECK(s.factor() == 1);
+  for (auto const* name : {"k", "", "..", "m/1"})
+    CHECK_THROWS_WITH(s.models->load(name), Contains("there is no model"));
+}
+TEST_CASE("repository: files that change are noticed without being asked") {
+  auto s = store{};
+  s.models->poll_every(5ms);
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "7");
+  for (auto i = 0; i < 2000 && s.table.names().empty(); ++i) std::this_thread::sleep_for(5ms);
+  CHECK(s.factor() == 7);
+}
+TEST_CASE("repository: a folder that is none is refused") {
+  auto table = model_table{};
+  auto counted = metrics{};
+  CHECK_THROWS_WITH(model_repository("/nowhere/at/all", {}, table, counted),
+                    Contains("expected a folder of models"));
+}
