@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/serve/http.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+namespace tessera::detail {
+
+namespace asio = boost::asio;
+
+class http_session;
+void start_session(std::shared_ptr<class http_core> core, asio::ip::tcp::socket socket,
+                   bool refused);
+void end_session_when_idle(http_session& session);
+void cut_session(http_session& session);
+
+/// What the connections of a server share. It lives as long as one of them.
+class http_core : public std::enable_shared_from_this<http_core> {
+ public:
+  http_core(http_options o, http_handler h)
+      : options(std::move(o)), handler(std::move(h)), acceptor_(asio::make_strand(context)), pause_(acceptor_.get_executor()) {}
+
+  http_options options;
+  http_handler handler;
+  asio::io_context context;
+  std::uint16_t port = 0;
+  std::atomic<bool> draining = false;
+  std::atomic<std::size_t> connections = 0;
+  std::atomic<std::size_t> waiting = 0;  ///< requests, for their answers
+
+  void listen() {
+    using asio::ip::tcp;
+    auto const place = options.address + ":" + std::to_string(options.port);
+    auto error = boost::system::error_code{};
+    auto const check = [&] {
+      if (error)
+        throw std::runtime_error("http_server: cannot listen on " + place + ": " + error.message());
+    };
+    auto const address = asio::ip::make_address(options.address, error);
+    check();
+    auto const endpoint = tcp::endpoint{address, options.port};
+    error = acceptor_.open(endpoint.protocol(), error);
+    check();
+    error = acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    error = acceptor_.bind(endpoint, error);
+    check();
+    error = acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    check();
+    port = acceptor_.local_endpoint().port();
+    accept();
+  }
+  /// Runs until there is nothing more to do; what a user's function throws ends nothing.
+  void serve() {
+    for (;;) try {
+        context.run();
+        return;
+      } catch (...) {
+        continue;
+      }
+  }
+  /// Of a request that waits, where there is one left.
+  [[nodiscard]] auto take_place() -> bool {
+    auto taken = waiting.load();
+    while (taken < options.requests)
+      if (waiting.compare_exchange_weak(taken, taken + 1)) return true;
+    return false;
+  }
+  void begin_drain() {
+    if (draining.exchange(true)) return;
+    asio::post(acceptor_.get_executor(), [self = shared_from_this()] {
+      auto ignored = boost::system::error_code{};
+      ignored = self->acceptor_.close(ignored);
+      self->pause_.cancel();
+      self->for_each_session([](http_session& one) { end_session_when_idle(one); });
+    });
+  }
+  void cut() {
+    for_each_session([](http_session& one) { cut_session(one); });
+  }
+  auto await_silence(std::chrono::milliseconds most) -> bool {
+    auto lock = std::unique_lock{mutex_};
+    return silent_.wait_for(lock, most, [&] { return sessions_.empty(); });
+  }
+  /// What was handed over while the threads ended.
+  void run_rest() {
+    context.restart();
+    serve();
+  }
+
+  void add(http_session* session, std::weak_ptr<http_session> weak) {
+    auto const lock = std::lock_guard{mutex_};
+    sessions_[session] = std::move(weak);
+  }
+  void remove(http_session* session) {
+    auto const lock = std::lock_guard{mutex_};
+    sessions_.erase(session);
+    if (sessions_.empty()) silent_.notify_all();
+  }
+
+ private:
+  /// Those that are refused are few, or there would be no limit.
+  static constexpr auto most_refused = std::size_t{64};
+
+  template <class F> void for_each_session(F const& f) {
+    auto alive = std::vector<std::shared_ptr<http_session>>{};
+    {
+      auto const lock = std::lock_guard{mutex_};
+      for (auto const& [key, weak] : sessions_)
+        if (auto one = weak.lock()) alive.push_back(std::move(one));
+    }
+    for (auto const& one : alive) f(*one);
+  }
+  void accept() {
+    acceptor_.async_accept(
+        asio::make_strand(context), [self = shared_from_this()](boost::system::error_code failed,
+                                                                asio::ip::tcp::socket socket) {
+          if (self->draining) return;
+          if (failed) {
+            self->accept_later();
+            return;
+          }
+          auto const count = self->connections.load();
+          if (count < self->options.connections + most_refused)
+            start_session(self, std::move(socket), count >= self->options.connections);
+          self->accept();
+        });
+  }
+  /// There may be no descriptor left: the system needs a while.
+  void accept_later() {
+    pause_.expires_after(std::chrono::milliseconds{20});
+    pause_.async_wait([self = shared_from_this()](boost::system::error_code) {
+      if (not self->draining) self->accept();
+    });
+  }
+
+  asio::ip::tcp::acceptor acceptor_;  ///< and its pause, on a strand of their own
+  asio::steady_timer pause_;
+  std::mutex mutex_;
+  std::condition_variable silent_;
+  std::map<http_session*, std::weak_ptr<http_session>> sessions_;
+};
+
+}  // namespace tessera::detail
