@@ -45,7 +45,8 @@ auto main(int count, char** arguments) -> int try {
   auto in_order = tensor_batches(x, next, {.batch = 32, .shuffles = false});
 
   using learner = training<model, windows, adam>;
-  auto trainer = tessera::trainer<learner, mse>({.epochs = 10, .seed = 1}, {.rate = 3e-3}, {}, {});
+  auto trainer =
+      tessera::trainer<learner, mse>({.max_epochs = 10, .seed = 1}, {.rate = 3e-3}, {}, {});
   auto generator = torch_generator(1);
   if (count > 1)
     load_parameters(arguments[1], trainer.parameters());
@@ -59,7 +60,7 @@ auto main(int count, char** arguments) -> int try {
     std::printf("\nepoch %2d, mean squared error %.5f", static_cast<int>(r.epoch),
                 r.monitored_loss);
   };
-  trainer.run(batches, in_order);
+  trainer.fit(batches, in_order);
   std::printf("\n");
   return trainer.evaluate(trainer.best(), in_order) < 0.05 ? 0 : 1;
 } catch (std::exception const& e) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/data/tokens.hpp>
 #include <tessera/optim/schedule.hpp>
-#include <tessera/program/command_line.hpp>
 #include <tessera/program/gnuplot.hpp>
+#include <tessera/program/training_settings.hpp>
 #include <tessera/random/token_sampler.hpp>
 #include <tessera/random/torch.hpp>
 #include <tessera/train/trainer.hpp>
@@ -12,6 +12,8 @@
 #include <memory>
 
 #include "text.hpp"
+
+#include <tracking/loggers.hpp>
 
 namespace characters {
 
@@ -25,20 +27,24 @@ struct settings {
   std::string text = "/usr/share/games/fortunes";
   std::string output = "characters_output";
   std::uint64_t seed = 1;
-  std::uint64_t steps = 3000;
   double learning_rate = 3e-3;
+  training_settings training = {.gradient_clip_val = 1, .max_steps = 3000};
+  tracking::logger_settings tracking;
   std::string prompt = "Never ";
   std::uint64_t length = 1500;
   token_sampler sampler = {.temperature = 0.8, .top_k = 40, .top_p = 0.95};
 
   static void visit(auto const& f, auto& s) {
-    f("output", s.output, "folder of the trained model and the picture");
+    f("output", s.output, "folder of the trained model and the picture", {.changes_result = false});
     f("seed", s.seed, "of the start and the draws", {.high = 4294967295});
     f("text", s.text, "a file, or a folder of files without extension", {.command = "train"});
-    f("steps", s.steps, "batches of 16 rows of 128 characters",
-      {.low = 2, .high = 100'000'000, .command = "train"});
     f("learning_rate", s.learning_rate, "at its highest",
       {.low = 1e-9, .high = 10, .command = "train"});
+    auto const but_epochs = [&](std::string_view name, auto& value, auto const&... about) {
+      if (name != "max_epochs") f(name.data(), value, about...);  // the steps decide
+    };
+    training_settings::visit(but_epochs, s.training, "train");
+    tracking::logger_settings::visit(f, s.tracking, "train");
     f("prompt", s.prompt, "what the text begins with", {.command = "generate"});
     f("length", s.length, "characters to write", {.command = "generate"});
     f("temperature", s.sampler.temperature, "0: always the likeliest",
@@ -62,24 +68,46 @@ void draw(fs::path const& folder) {
               "'losses.csv' every ::1 using 1:3 with linespoints pt 7 ps 0.6 title 'held out'\n");
 }
 
-/// The losses of a training as a file, a line for every 20 steps and for each measurement.
-class loss_log {
+/// The losses of a training as a file, a line for every 20 steps and for each measurement; a
+/// checkpoint keeps them, too.
+class loss_log : public callback {
  public:
-  void step(step_report const& r, bool ends_epoch) {
+  void on_fit_start(fit_control&) override { began_ = clock::now(); }
+  void on_train_epoch_start(fit_control& fit, std::uint64_t batches) override {
+    auto const together = fit.options().accumulate_grad_batches;
+    last_ = fit.progress().updates + (batches - fit.progress().batch + together - 1) / together;
+  }
+  void on_optimizer_step(fit_control&, step_report const& r) override {
     step_ = r.step;
     sum_ += r.loss;
     ++count_;
-    if (r.step % 20 == 0 && not ends_epoch) add("");
+    if (r.step % 20 == 0 && r.step != last_) add("");
   }
-  /// Returns the mean loss of the batches since the line before.
-  auto measured(double held_out) -> double {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6f", held_out);
-    return add(text);
+  void on_train_epoch_end(fit_control& fit, epoch_report const& r) override {
+    char text[32] = "";
+    if (r.validated) std::snprintf(text, sizeof text, "%.6f", r.monitored_loss);
+    auto const mean = add(text);
+    std::printf("step %zu of %zu, loss %.4f, held out %.4f, %.0f s\n",
+                static_cast<std::size_t>(step_), static_cast<std::size_t>(fit.options().max_steps),
+                mean, r.monitored_loss,
+                std::chrono::duration<double>(clock::now() - began_).count());
+    std::fflush(stdout);
   }
   [[nodiscard]] auto text() const -> std::string const& { return text_; }
 
+  [[nodiscard]] auto settings() const -> std::string override { return "loss_log()"; }
+  [[nodiscard]] auto state() const -> std::string override {
+    return described(sum_) + ' ' + described(count_) + '\n' + text_;
+  }
+  void restore(std::string const& state) override {
+    auto words = std::istringstream{state};
+    words >> sum_ >> count_;
+    text_ = state.substr(state.find('\n') + 1);
+  }
+
  private:
+  using clock = std::chrono::steady_clock;
+  /// Returns the mean loss of the steps since the line before.
   auto add(char const* held_out) -> double {
     auto const mean = sum_ / static_cast<double>(count_);
     char line[96];
@@ -93,11 +121,17 @@ class loss_log {
   std::string text_ = "step,loss,held_out\n";
   std::uint64_t step_ = 0;
   std::uint64_t count_ = 0;
+  std::uint64_t last_ = 0;  // of the epoch
   double sum_ = 0;
+  clock::time_point began_;
 };
 
-void train(settings const& s) {
+/// 130 where it was interrupted.
+auto train(settings const& s, std::string const& resume) -> int {
   using object = training<model, text_batch, adamw>;
+  std::printf("%s\n", choose_device(s.training.device).line.c_str());
+  if (s.training.fast_dev_run > 0 && not resume.empty())
+    throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
   auto const text = split(load_text(s.text));
   fs::create_directories(s.output);
   std::printf("%zu characters to learn from, %zu held out\n", text.train.size(),
@@ -105,33 +139,38 @@ void train(settings const& s) {
   std::printf("%zu parameters, %zu bytes to train with\n", parameter_count<model>,
               memory_of<model, text_batch, call_mode::training, adamw>.total);
   auto const rows = token_rows{.length = context, .batch = batch};
-  auto const schedule = by_step{one_cycle_lr{.total = s.steps, .rise = 0.05}};
+  auto options = s.training.options();
+  auto const steps = options.max_steps;
+  auto const together = options.accumulate_grad_batches;
+  options.max_epochs = (steps + 199) / 200;
+  options.folder = fs::path(s.output) / "training";
+  options.model = "characters";
+  options.settings = to_result_yaml(s);
+  auto const schedule = by_step{one_cycle_lr{.total = steps, .rise = 0.05}};
   auto trainer = tessera::trainer<object, cross_entropy, by_step<one_cycle_lr>>(
-      {.epochs = (s.steps + 199) / 200, .clip_norm = 1},
-      adamw{.rate = s.learning_rate, .weight_decay = 0.01}, schedule, {});
+      std::move(options), adamw{.rate = s.learning_rate, .weight_decay = 0.01}, schedule, {});
   auto generator = torch_generator(s.seed);
   model::initialize(trainer.parameters(), generator);
-  auto source = random_tokens(text.train, rows, s.steps, 200, generator);
+  auto source = random_tokens(text.train, rows, steps * together, 200 * together, generator);
   auto held_out = consecutive_tokens(text.held_out, rows);
-  auto log = loss_log{};
-  auto const began = std::chrono::steady_clock::now();
-  trainer.on_step = [&](step_report const& r) {
-    log.step(r, trainer.progress().batch == source.size());
-  };
-  trainer.on_epoch = [&](epoch_report const& r) {
-    auto const mean = log.measured(r.monitored_loss);
-    auto const seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    std::printf("step %zu of %zu, loss %.4f, held out %.4f, %.0f s\n",
-                static_cast<std::size_t>(trainer.progress().step),
-                static_cast<std::size_t>(s.steps), mean, r.monitored_loss, seconds);
-    std::fflush(stdout);
-  };
+  auto const log = std::make_shared<loss_log>();
+  trainer.callbacks = s.training.made_callbacks();
+  trainer.callbacks.push_back(log);
+  tracking::add_loggers(
+      trainer.callbacks, s.tracking, fs::path(s.output) / "logs",
+      {.name = "characters", .project = "characters", .settings = tracking::described(s)});
+  if (not resume.empty()) trainer.resume(resume);
   auto const ctrl_c = interrupt_guard{};
-  trainer.run(source, held_out);
-  write_file(fs::path(s.output) / "losses.csv", log.text());
+  auto const how = trainer.fit(source, held_out);
+  if (s.training.fast_dev_run > 0) return 0;
+  if (how == ending::interrupted) {
+    std::printf("interrupted; to go on: the same command with --resume\n");
+    return 130;
+  }
+  write_file(fs::path(s.output) / "losses.csv", log->text());
   save_parameters(model_file(s), trainer.parameters());
   draw(s.output);
+  return 0;
 }
 
 /// A model that hears characters: each is one step of a stream whose state are keys and values.
@@ -194,9 +233,16 @@ auto run(int count, char** arguments) -> int {
     add_config(*command, count, arguments, s);
     add_options(*command, s);
   }
+  auto resume = std::string{};
+  add_resume(*learn, resume);
   if (not parse_command_line(app, count, arguments)) return 0;
   check_ranges(s);
-  if (*learn) train(s);
+  s.training.check();
+  (void)s.tracking.names();
+  if (*learn) {
+    check_range("max_steps", s.training.max_steps, 2U, 100'000'000U);
+    return train(s, resume);
+  }
   if (*write) generate(s);
   return 0;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/optim/schedule.hpp>
-#include <tessera/program/command_line.hpp>
 #include <tessera/program/gnuplot.hpp>
+#include <tessera/program/training_settings.hpp>
 #include <tessera/train/trainer.hpp>
 
 #include <cstdio>
 #include <memory>
 
 #include "data.hpp"
+
+#include <tracking/loggers.hpp>
 
 namespace digits {
 
@@ -21,20 +23,23 @@ struct settings {
   std::string data = DIGITS_FOLDER "/digits.npy";
   std::string output = "digits_output";
   std::uint64_t seed = 1;
-  std::uint64_t epochs = 150;
   std::uint64_t classifier_epochs = 40;
   double learning_rate = 1e-3;
+  training_settings training = {.max_epochs = 150, .gradient_clip_val = 1};
+  tracking::logger_settings tracking;
   double guidance = 1;
   std::uint64_t count = 320;
 
   static void visit(auto const& f, auto& s) {
-    f("output", s.output, "folder of the trained models and the pictures");
+    f("output", s.output, "folder of the trained models and the pictures",
+      {.changes_result = false});
     f("seed", s.seed, "of the start, the order and the noise", {.high = 4294967295});
     f("data", s.data, "the file of the digits", {.command = "train"});
-    f("epochs", s.epochs, "of the denoiser", {.low = 1, .high = 100'000, .command = "train"});
     f("classifier_epochs", s.classifier_epochs, "of the classifier",
       {.low = 1, .high = 100'000, .command = "train"});
     f("learning_rate", s.learning_rate, "of Adam", {.low = 1e-9, .high = 10, .command = "train"});
+    training_settings::visit(f, s.training, "train");  // of the denoiser
+    tracking::logger_settings::visit(f, s.tracking, "train");
     f("guidance", s.guidance, "0: the class alone; more: away from no class",
       {.low = 0, .high = 100, .command = "sample"});
     f("count", s.count, "digits to generate", {.low = 1, .high = 1'000'000, .command = "sample"});
@@ -48,24 +53,54 @@ using learner = training<classifier, images, adam>;
                               parameters_of<classifier, owned<float>> const& p,
                               labelled_images const& data) -> double {
   auto source = tensor_batches(data.pixels, data.labels, {.batch = batch, .shuffles = false});
-  return by.measure(p, source, accuracy{})[1].value;
+  return by.validate(p, source, accuracy{})[1].value;
 }
 
-/// Trains the classifier; returns the share of the held-out images that it recognizes.
-auto train_classifier(settings const& s, split_data const& data) -> double {
-  auto trainer = tessera::trainer<learner, cross_entropy>({.epochs = s.classifier_epochs},
-                                                          adam{.rate = s.learning_rate}, {}, {});
+[[nodiscard]] auto classifier_file(settings const& s) -> fs::path {
+  return fs::path(s.output) / "classifier.safetensors";
+}
+/// Trains the classifier, or takes the one that is there; returns the share of the held-out images
+/// that it recognizes.
+auto train_classifier(settings const& s, split_data const& data, bool is_there) -> double {
+  auto trainer = tessera::trainer<learner, cross_entropy>(
+      {.max_epochs = s.classifier_epochs, .fast_dev_run = s.training.fast_dev_run},
+      adam{.rate = s.learning_rate}, {}, {});
   auto generator = torch_generator(s.seed);
   classifier::initialize(trainer.parameters(), generator);
   auto source =
       tensor_batches(data.train.pixels, data.train.labels, {.batch = batch, .seed = s.seed});
-  trainer.run(source);
-  save_parameters(fs::path(s.output) / "classifier.safetensors", trainer.parameters());
+  if (is_there)
+    load_parameters(classifier_file(s), trainer.parameters());
+  else
+    trainer.fit(source);
+  if (not is_there && s.training.fast_dev_run == 0)
+    save_parameters(classifier_file(s), trainer.parameters());
   return recognized(trainer, trainer.parameters(), data.held_out);
 }
 
-/// Trains the denoiser, and keeps the average of its weights.
-void train_denoiser(settings const& s, split_data const& data) {
+/// The losses of a training, by epochs: what a checkpoint keeps of them, too.
+class loss_log : public callback {
+ public:
+  void on_train_epoch_end(fit_control& fit, epoch_report const& r) override {
+    char line[64];
+    auto const epoch = static_cast<std::size_t>(r.epoch);
+    auto const epochs = static_cast<std::size_t>(fit.options().max_epochs);
+    std::snprintf(line, sizeof line, "%zu,%.6f\n", epoch, r.training_loss);
+    text_ += line;
+    if (epoch % 10 == 0 || epoch == epochs)
+      std::printf("epoch %zu of %zu, loss %.4f\n", epoch, epochs, r.training_loss),
+          std::fflush(stdout);
+  }
+  [[nodiscard]] auto settings() const -> std::string override { return "loss_log()"; }
+  [[nodiscard]] auto state() const -> std::string override { return text_; }
+  void restore(std::string const& text) override { text_ = text; }
+
+ private:
+  std::string text_ = "epoch,loss\n";
+};
+
+/// Trains the denoiser, and keeps the average of its weights. 130 where it was interrupted.
+auto train_denoiser(settings const& s, split_data const& data, std::string const& resume) -> int {
   using object = training<denoiser, images, adam, 1, step_and_class>;
   using average = averaging<object::parameters_type>;
   using cosine = by_step<cosine_lr>;
@@ -73,24 +108,33 @@ void train_denoiser(settings const& s, split_data const& data) {
   auto const first = std::make_unique<object::parameters_type>();
   denoiser::initialize(*first, generator);
   auto source = noisy_images(data.train, s.seed, generator);
-  auto trainer = tessera::trainer<object, mse, cosine, norm_clipping, average>(
-      {.epochs = s.epochs}, adam{.rate = s.learning_rate}, {{.period = s.epochs * source.size()}},
-      {}, norm_clipping{.most = 1}, average({.decay = 0.995}));
+  auto options = s.training.options();
+  options.folder = fs::path(s.output) / "training";
+  options.model = "denoiser";
+  options.settings = to_result_yaml(s);
+  auto const together = options.accumulate_grad_batches;
+  auto const steps = (source.size() + together - 1) / together * options.max_epochs;
+  auto trainer = tessera::trainer<object, mse, cosine, average>(
+      std::move(options), adam{.rate = s.learning_rate}, {{.period = steps}}, {},
+      average({.decay = 0.995}));
   trainer.parameters() = *first;
-  auto log = std::string{"epoch,loss\n"};
-  trainer.on_epoch = [&](epoch_report const& r) {
-    char line[64];
-    auto const epoch = static_cast<std::size_t>(r.epoch);
-    std::snprintf(line, sizeof line, "%zu,%.6f\n", epoch, r.training_loss);
-    log += line;
-    if (epoch % 10 == 0 || epoch == s.epochs)
-      std::printf("epoch %zu of %zu, loss %.4f\n", epoch, s.epochs, r.training_loss),
-          std::fflush(stdout);
-  };
+  auto const log = std::make_shared<loss_log>();
+  trainer.callbacks = s.training.made_callbacks();
+  trainer.callbacks.push_back(log);
+  tracking::add_loggers(
+      trainer.callbacks, s.tracking, fs::path(s.output) / "logs",
+      {.name = "denoiser", .project = "digits", .settings = tracking::described(s)});
+  if (not resume.empty()) trainer.resume(resume);
   auto const ctrl_c = interrupt_guard{};
-  trainer.run(source);
-  write_file(fs::path(s.output) / "losses.csv", log);
+  auto const how = trainer.fit(source);
+  if (s.training.fast_dev_run > 0) return 0;
+  if (how == ending::interrupted) {
+    std::printf("interrupted; to go on: the same command with --resume\n");
+    return 130;
+  }
+  write_file(fs::path(s.output) / "losses.csv", log->state());
   save_parameters(fs::path(s.output) / "denoiser.safetensors", trainer.part<average>().average());
+  return 0;
 }
 
 /// Images of the asked classes, from noise: classifier-free guidance away from "no class".
@@ -162,22 +206,26 @@ void draw(fs::path const& folder, images const& x) {
       "plot 'losses.csv' every ::1 using 1:2 with lines lw 2 notitle\n");
 }
 
-void train(settings const& s) {
+auto train(settings const& s, std::string const& resume) -> int {
+  std::printf("%s\n", choose_device(s.training.device).line.c_str());
+  if (s.training.fast_dev_run > 0 && not resume.empty())
+    throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
   auto const data = load_digits(s.data);
   fs::create_directories(s.output);
   std::printf("%zu digits to learn from, %zu held out\n", data.train.count(),
               data.held_out.count());
+  auto const is_there = not resume.empty() && fs::exists(classifier_file(s));
   std::printf("classifier: %.2f %% of the held-out digits recognized\n",
-              100 * train_classifier(s, data));
+              100 * train_classifier(s, data, is_there));
   std::fflush(stdout);
   std::printf("denoiser: %zu parameters, %zu bytes to train with\n", parameter_count<denoiser>,
               memory_of<denoiser, images, call_mode::training, adam, step_and_class>.total);
-  train_denoiser(s, data);
+  return train_denoiser(s, data, resume);
 }
 
 void sample(settings const& s) {
   auto p = std::make_unique<parameters_of<classifier, owned<float>>>();
-  load_parameters(fs::path(s.output) / "classifier.safetensors", *p);
+  load_parameters(classifier_file(s), *p);
   auto reader = trainer<learner, cross_entropy>({}, {}, {}, {});
   auto draw_samples = sampler(s);
   auto right = 0.0;
@@ -207,9 +255,13 @@ auto run(int count, char** arguments) -> int {
     add_config(*command, count, arguments, s);
     add_options(*command, s);
   }
+  auto resume = std::string{};
+  add_resume(*learn, resume);
   if (not parse_command_line(app, count, arguments)) return 0;
   check_ranges(s);
-  if (*learn) train(s);
+  s.training.check();
+  (void)s.tracking.names();
+  if (*learn) return train(s, resume);
   if (*make) sample(s);
   return 0;
 }

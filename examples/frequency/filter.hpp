@@ -2,8 +2,7 @@
 #pragma once
 
 #include <tessera/data/batches.hpp>
-#include <tessera/train/log.hpp>
-#include <tessera/train/progress.hpp>
+#include <tessera/train/callback.hpp>
 #include <tessera/train/run_folder.hpp>
 
 #include <filesystem>
@@ -28,7 +27,7 @@ struct cost {
 
 /// How a training ended.
 struct training_result {
-  bool interrupted = false;
+  tessera::ending how = tessera::ending::finished;
   tessera::training_progress progress;
 };
 
@@ -46,11 +45,11 @@ class filter {
  public:
   virtual ~filter() = default;
   [[nodiscard]] virtual auto describe(std::ostream& to) const -> cost = 0;
-  /// Trains from the initial weights of the seed; or, where the run resumes, from its checkpoint.
+  /// Trains from the initial weights of the seed; or, where the run resumes, from a checkpoint:
+  /// "last", "best" or a file.
   /// The best parameters remain. The run is shown with the first checkpoint after a step.
   virtual auto train(std::shared_ptr<tessera::recordings const> data, tessera::run_folder& run,
-                     std::function<void(tessera::epoch_report const&)> on_epoch,
-                     std::function<void(std::uint64_t, std::uint64_t)> on_batch)
+                     std::string const& resume, tessera::callbacks const& told)
       -> training_result = 0;
   /// The initial parameters of the seed.
   virtual void initialize() = 0;

@@ -5,7 +5,6 @@
 #include <tessera/train/trainer.hpp>
 
 #include <chrono>
-#include <thread>
 
 #include "filter.hpp"
 #include "models.hpp"
@@ -66,45 +65,40 @@ template <class Mode, class Model> class filter_of : public filter {
     return {tessera::parameter_count<Model>, training, inference, streaming_bytes()};
   }
   auto train(std::shared_ptr<tessera::recordings const> data, tessera::run_folder& run,
-             std::function<void(tessera::epoch_report const&)> on_epoch,
-             std::function<void(std::uint64_t, std::uint64_t)> on_batch)
+             std::string const& resume, tessera::callbacks const& told)
       -> training_result override {
-    auto const epochs = *settings_.epochs;
+    auto options = settings_.training.options();
+    options.seed = settings_.seed;
+    options.dropout = static_cast<float>(settings_.dropout);
+    options.folder = run.path();
+    options.model = model_name(settings_);
+    options.settings = tessera::to_result_yaml(settings_);
+    auto const epochs = options.max_epochs;
     auto trainer = trainer_type(
-        {.epochs = epochs,
-         .seed = settings_.seed,
-         .dropout = static_cast<float>(settings_.dropout),
-         .clip_norm = *settings_.clip_norm,
-         .patience = settings_.patience,
-         .min_delta = settings_.min_delta,
-         .threads = threads(),
-         .folder = run.path(),
-         .checkpoint_seconds = settings_.checkpoint_seconds,
-         .model = model_name(settings_),
-         .settings = tessera::to_result_yaml(settings_)},
+        std::move(options),
         tessera::adam{.rate = settings_.learning_rate, .weight_decay = *settings_.weight_decay},
         {settings_.schedule, {.from = epochs / 2, .to = epochs, .factor = 0.02}}, {});
+    trainer.callbacks = settings_.training.made_callbacks();
+    trainer.callbacks.insert(trainer.callbacks.end(), told.begin(), told.end());
     trainer.on_checkpoint = [&] {
       if (trainer.progress().step == 0) return;
       run.show();
       trainer.move_to(run.path());
     };
     if (run.resumes()) {
-      trainer.resume();
+      trainer.resume(resume);
       check_finite(trainer.checkpoint_file(), trainer.parameters());
       check_finite(trainer.checkpoint_file(), trainer.best());
     } else {
       initialize();
       trainer.parameters() = *parameters_;
     }
-    trainer.on_epoch = std::move(on_epoch);
-    trainer.on_batch = std::move(on_batch);
     auto const [kept, held] = tessera::hold_out(tessera::as_parts(*data), *settings_.validation);
     auto source = Mode::source(data, kept, settings_, false);
     auto monitor = Mode::source(data, held.empty() ? kept : held, settings_, true);
-    auto const how = trainer.run(source, monitor);
+    auto const how = trainer.fit(source, monitor);
     *parameters_ = trainer.best();
-    return {how == tessera::ending::interrupted, trainer.progress()};
+    return {how, trainer.progress()};
   }
   void initialize() override {
     auto generator = tessera::torch_generator(settings_.seed);
@@ -114,7 +108,7 @@ template <class Mode, class Model> class filter_of : public filter {
   void predict(std::shared_ptr<tessera::recordings const> data,
                std::function<void(answers const&)> const& receive) override {
     auto source = Mode::source(data, tessera::as_parts(*data), settings_, true);
-    auto trainer = trainer_type({.threads = threads()}, {}, {}, {});
+    auto trainer = trainer_type({.threads = settings_.training.options().threads}, {}, {}, {});
     trainer.predict(*parameters_, source, [&](auto x, auto y, auto target, std::size_t) {
       receive({x.template extent_of<0>(),
                x.template extent_of<1>(),
@@ -185,10 +179,6 @@ template <class Mode, class Model> class filter_of : public filter {
     if (auto const found = tessera::not_finite(p))
       throw usage_error(path.string() + ": the parameter " + *found + " is not finite");
   }
-  [[nodiscard]] auto threads() const -> std::size_t {
-    return settings_.threads > 0 ? settings_.threads : std::thread::hardware_concurrency();
-  }
-
   settings settings_;
   std::unique_ptr<parameters_type> parameters_;
 };

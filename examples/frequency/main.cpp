@@ -56,28 +56,39 @@ struct trained {
   return result;
 }
 
-auto train(settings const& s, fs::path const& folder, bool resume) -> int {
+auto train(settings const& s, fs::path const& folder, std::string const& resume) -> int {
+  std::printf("%s\n", choose_device(s.training.device).line.c_str());
   auto f = make_filter(s);
   auto table = std::ostringstream{};
   auto const costs = f->describe(table);
+  if (s.training.fast_dev_run > 0 && not resume.empty())
+    throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
   if (folder.empty()) throw usage_error("--output: expected a folder, got nothing");
-  auto run = run_folder(
-      {folder, to_result_yaml(s), {"model.safetensors", "metrics.json", "plots"}, resume});
-  if (not resume && fs::exists(folder / "checkpoint.safetensors"))
+  auto run = run_folder({folder,
+                         to_result_yaml(s),
+                         {"model.safetensors", "metrics.json", "plots"},
+                         not resume.empty()});
+  if (resume.empty() && fs::exists(folder / "checkpoint.safetensors"))
     std::printf("the training in %s is replaced with the first checkpoint\n", folder.c_str());
   std::printf("%s, %zu parameters\n%s", model_name(s).c_str(), costs.parameters,
               table.str().c_str());
 
-  auto shown = epoch_display(*s.epochs);
   auto const guard = interrupt_guard{};
   auto const data =
       make_recordings(make_signal(static_cast<std::uint32_t>(s.train_seed), s.phase_scale));
   auto const begun = clock::now();
-  auto const result = f->train(
-      data, run, [&](epoch_report const& r) { shown.epoch(r); },
-      [&](std::uint64_t done, std::uint64_t all) { shown.batch(done, all); });
+  auto told = callbacks{std::make_shared<epoch_display>()};
+  tracking::add_loggers(
+      told, s.tracking, folder / "logs",
+      {.name = "training", .project = "frequency", .settings = tracking::described(s)});
+  auto const result = f->train(data, run, resume, told);
   auto const trained_seconds = seconds_since(begun);
-  if (result.interrupted) {
+  if (s.training.fast_dev_run > 0) {
+    std::printf("fast_dev_run: %zu batches trained; nothing is kept\n",
+                static_cast<std::size_t>(result.progress.step));
+    return 0;
+  }
+  if (result.how == ending::interrupted) {
     std::printf("\ninterrupted in epoch %llu; to go on: the same command with --resume\n",
                 static_cast<unsigned long long>(result.progress.epoch + 1));
     return 130;
@@ -122,13 +133,13 @@ auto run(int argc, char** argv) -> int {
 
   auto s = settings{};
   auto output = fs::path{"frequency-output"};
-  auto resumes = false;
+  auto resume = std::string{};
   auto prints = false;
   auto* const training = app.add_subcommand("train", "Train a filter");
   add_config(*training, argc, argv, s);
   training->add_option("--output", output, "folder of checkpoint, model, logs and metrics")
       ->capture_default_str();
-  training->add_flag("--resume", resumes, "go on from the checkpoint in --output");
+  add_resume(*training, resume);
   training->add_flag("--print-config", prints, "print the settings as YAML and end");
   add_options(*training, s, "by mode");
 
@@ -154,7 +165,7 @@ auto run(int argc, char** argv) -> int {
                   signal.targets[1][n], signal.targets[2][n], signal.targets[3][n]);
   } else if (*training) {
     resolve(s);
-    if (not prints) return train(s, output, resumes);
+    if (not prints) return train(s, output, resume);
     std::cout << to_yaml(s);
   } else if (*evaluation) {
     auto t = open_folder(folder);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/program/settings.hpp>
+#include <tessera/program/training_settings.hpp>
+
+#include <tracking/loggers.hpp>
 
 /// What the user decides: command line over config file over defaults.
 namespace frequency {
@@ -16,22 +18,18 @@ struct settings {
   std::uint64_t hidden = 64;
   std::optional<std::uint64_t> layers;
   double dropout = 0;
-  std::optional<std::uint64_t> epochs;
   std::optional<std::uint64_t> batch;
   std::uint64_t truncation = 50;
   double learning_rate = 3e-3;
   std::optional<double> weight_decay;
-  std::optional<double> clip_norm;
   std::string schedule = "geometric";
-  std::uint64_t patience = 0;
-  double min_delta = 1e-4;
   std::optional<double> validation;
   std::uint64_t seed = 1;
   std::uint64_t train_seed = 1;
   std::uint64_t test_seed = 2;
   double phase_scale = 0.01;
-  std::uint64_t threads = 0;
-  double checkpoint_seconds = 10;
+  tessera::training_settings training;
+  tracking::logger_settings tracking;
 
   static void visit(auto const& f, auto& s) {
     f("mode", s.mode, "stateful (state carried over all samples) or windowed");
@@ -41,25 +39,19 @@ struct settings {
     f("hidden", s.hidden, "width of the LSTM: 64, 128 or 256");
     f("layers", s.layers, "layers of the LSTM: 1 or 2", {1, 2});
     f("dropout", s.dropout, "between the layers, in training", {0, 0.9});
-    f("epochs", s.epochs, "passes over the training data", {1, 100'000});
     f("batch", s.batch, "windows of a step, up to 64; the four frequencies where stateful",
       {1, 64});
     f("truncation", s.truncation, "samples of a step where stateful, up to 100", {1, 100});
     f("learning_rate", s.learning_rate, "of Adam, at the start", {0, 10});
     f("weight_decay", s.weight_decay, "of Adam", {0, 1});
-    f("clip_norm", s.clip_norm, "largest norm of the gradient; 0 does not clip", {0, 1e6});
     f("schedule", s.schedule, "geometric (in the second half, down to 0.02), plateau or constant");
-    f("patience", s.patience, "epochs without improvement before an early stop; 0 never stops");
-    f("min_delta", s.min_delta, "what counts as improvement", {0, 1e6});
     f("validation", s.validation, "share of each frequency held out, at its end", {0, 0.5});
     f("seed", s.seed, "of the weights and the order of the windows", {0, 4294967295});
     f("train_seed", s.train_seed, "of the training signal", {0, 4294967295});
     f("test_seed", s.test_seed, "of the test signal", {0, 4294967295});
     f("phase_scale", s.phase_scale, "share of the circle that phases are drawn from", {0, 1});
-    f("threads", s.threads, "that share a batch, 0 for all cores; changes no result",
-      {.high = 1024, .changes_result = false});
-    f("checkpoint_seconds", s.checkpoint_seconds, "between checkpoints",
-      {.low = 0, .high = 86'400, .changes_result = false});
+    tessera::training_settings::visit(f, s.training);
+    tracking::logger_settings::visit(f, s.tracking);
   }
 
   [[nodiscard]] auto windowed() const -> bool { return mode == "windowed"; }

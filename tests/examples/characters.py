@@ -15,7 +15,7 @@ with tempfile.TemporaryDirectory() as name:
     text = folder / "text"
     licence = (pathlib.Path(__file__).parents[2] / "LICENSE").read_text()
     text.write_text(licence * (400_000 // len(licence)))
-    done = run("train", "--text", text, "--steps", 100, "--output", output)
+    done = run("train", "--text", text, "--max-steps", 100, "--output", output)
     print(done.stdout + done.stderr)
     check(done.returncode == 0, "train ends well")
     rows = [line.split(",") for line in (output / "losses.csv").read_text().splitlines()[1:]]
@@ -23,6 +23,19 @@ with tempfile.TemporaryDirectory() as name:
     check(losses[0] < 4.85 and losses[-1] < 1.5, f"the loss falls from log 128 = 4.85: {losses}")
     check(abs(float(rows[-1][2]) - losses[-1]) < 0.3, f"the held-out loss is measured: {rows[-1]}")
     check((output / "losses.png").read_bytes()[:4] == b"\x89PNG", "losses.png")
+
+    plain, logged = folder / "plain", folder / "logged"
+    steps = ["train", "--text", text, "--max-steps", 4]
+    run(*steps, "--output", plain)
+    done = run(*steps, "--output", logged, "--loggers", "csv,json,tensorboard,wandb,mlflow", "--mlflow-url",
+               "http://127.0.0.1:1")
+    check(done.returncode == 0 and "127.0.0.1:1" in done.stderr, f"a server that is down is named: {done.stderr}")
+    check((logged / "model.safetensors").read_bytes() == (plain / "model.safetensors").read_bytes(),
+          "loggers change no bit")
+    last = (logged / "logs" / "characters" / "metrics.csv").read_text().splitlines()
+    check("train_loss_epoch" in last[0] and last[-1].startswith("4,"), f"losses are logged: {last}")
+    check(all(any(logged.glob(name)) for name in ("logs/characters/metrics.jsonl", "logs/tensorboard/characters/*",
+                                                  "logs/wandb/*/*.wandb")), "a file for each logger")
 
     def write(*arguments):
         return run("generate", "--output", output, "--prompt", "Permission", *arguments)
@@ -40,7 +53,10 @@ with tempfile.TemporaryDirectory() as name:
     short = folder / "short"
     short.write_text("too short")
     program.refuses(
-            (["train", "--steps", 1], "--steps"), (["train", "--text", folder / "none"], "none"),
+            (["train", "--max-steps", 1], "--max-steps"),
+            (["train", "--loggers", "csv,tensorbord"], "--loggers: expected one of csv, json, tensorboard"),
+            (["train", "--device", "cuda"], "--device: cuda was asked for"),
+            (["train", "--text", text, "--resume", "--output", folder / "none"], "none"), (["train", "--text", folder / "none"], "none"),
             (["train", "--text", short, "--output", folder / "x"], "found 9"),
             (["generate", "--output", folder / "nothing"], "nothing"),
             (["generate", "--output", output, "--prompt", "\u00e9"], "ASCII"),

@@ -2,8 +2,10 @@
 """digits.py <program>: the digits program trained for some epochs, and what it refuses."""
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
+import time
 
 from program import Program
 
@@ -13,7 +15,7 @@ run, check = program.run, program.check
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     output = folder / "output"
-    done = run("train", "--epochs", 12, "--output", output)
+    done = run("train", "--max-epochs", 12, "--output", output)
     print(done.stdout + done.stderr)
     check(done.returncode == 0, "train ends well")
     recognized = float(re.search(r"classifier: ([0-9.]+) %", done.stdout).group(1))
@@ -28,9 +30,40 @@ with tempfile.TemporaryDirectory() as name:
     for picture in ("samples.png", "losses.png"):
         check((output / picture).read_bytes()[:4] == b"\x89PNG", picture)
 
+    def short(to, *more):
+        return [program.path, "train", "--classifier-epochs", "1", "--max-epochs", "4",
+                "--limit-train-batches", "5", "--accumulate-grad-batches", "2", "--save-top-k", "1",
+                "--output", folder / to, *more]
+
+    check(subprocess.run(short("whole"), check=False).returncode == 0, "a short training ends well")
+    killed = folder / "killed" / "training" / "log.csv"
+    kills = 0
+    for rows in (2, 4):  # with the header
+        again = ["--resume"] if killed.exists() else []
+        with subprocess.Popen(short("killed", "--loggers", "csv,json,tensorboard", *again)) as process:
+            while process.poll() is None and not (killed.exists()
+                                                  and killed.read_text().count("\n") >= rows):
+                time.sleep(0.001)
+            kills += process.poll() is None
+            process.kill()
+    check(kills == 2, f"it is killed in mid-training: {kills} times")
+    check(subprocess.run(short("killed", "--resume"), check=False).returncode == 0, "it is resumed")
+    for file in ("denoiser.safetensors", "losses.csv", "training/checkpoint.safetensors"):
+        check((folder / "killed" / file).read_bytes() == (folder / "whole" / file).read_bytes(),
+              f"killed, resumed and logged, {file} has the same bytes")
+    logs = folder / "killed" / "logs"
+    check([(logs / one / "metrics.csv").exists() for one in ("denoiser", "denoiser.2")] == [True, True],
+          f"each of two parts has logs of its own: {list(logs.iterdir())}")
+    check(len(list(logs.glob("tensorboard/*/events*"))) == 2, "TensorBoard's, too")
+    done = run("train", "--fast-dev-run", 1, "--output", folder / "trial")
+    check(done.returncode == 0 and list((folder / "trial").iterdir()) == [], "a trial keeps nothing")
+
     program.refuses(
-            (["train", "--epochs", 0], "--epochs"),
-            (["train", "--epochs", "many"], "--epochs"),
+            (["train", "--device", "cuda"], "--device: cuda was asked for"),
+            (["train", "--limit-train-batches", "2.5"], "--limit-train-batches"),
+            (["train", "--resume", "--output", folder / "nothing"], "nothing"),
+            (["train", "--max-epochs", 0], "--max-epochs"),
+            (["train", "--max-epochs", "many"], "--max-epochs"),
             (["train", "--data", folder / "none.npy"], "none.npy"),
             (["train", "--data", program.path, "--output", folder / "x"], "is no .npy file"),
             (["sample", "--output", folder / "nothing"], "nothing"),

@@ -40,12 +40,12 @@ def losses(folder):
 
 
 SHORT = {
-    "stateful": ["--mode", "stateful", "--epochs", 4, "--threads", 1],
-    "windowed": ["--mode", "windowed", "--length", 10, "--layers", 2, "--epochs", 1,
+    "stateful": ["--mode", "stateful", "--max-epochs", 4, "--threads", 1],
+    "windowed": ["--mode", "windowed", "--length", 10, "--layers", 2, "--max-epochs", 1,
                  "--dropout", 0.2, "--threads", 2],
-    "attention": ["--mode", "windowed", "--length", 8, "--variant", "attention", "--epochs", 1,
+    "attention": ["--mode", "windowed", "--length", 8, "--variant", "attention", "--max-epochs", 1,
                   "--batch", 64],
-    "film": ["--mode", "stateful", "--variant", "film", "--epochs", 2],
+    "film": ["--mode", "stateful", "--variant", "film", "--max-epochs", 2],
 }
 RECORDED = json.loads((pathlib.Path(__file__).parent / "frequency.json").read_text("utf-8"))
 
@@ -127,7 +127,7 @@ class Frequency(unittest.TestCase):
         checkpoints = []
         for threads in (1, 2, 4):
             output = self.folder / str(threads)
-            done = run("train", "--mode", "windowed", "--length", 5, "--layers", 1, "--epochs", 1,
+            done = run("train", "--mode", "windowed", "--length", 5, "--layers", 1, "--max-epochs", 1,
                        "--validation", 0.45, "--threads", threads, "--output", output)
             self.assertEqual(done.returncode, 0, done.stderr)
             checkpoints.append((output / "checkpoint.safetensors").read_bytes())
@@ -135,8 +135,8 @@ class Frequency(unittest.TestCase):
         self.assertEqual(checkpoints[0], checkpoints[2])
 
     def test_killed_at_any_moment_and_resumed_it_ends_with_the_same_bytes(self):
-        arguments = ["train", "--mode", "stateful", "--epochs", 25, "--checkpoint-seconds", 0,
-                     "--output"]
+        arguments = ["train", "--mode", "stateful", "--max-epochs", 25, "--checkpoint-seconds", 0,
+                     "--accumulate-grad-batches", 3, "--save-top-k", 2, "--output"]
         whole = self.folder / "whole"
         begun = time.monotonic()
         self.assertEqual(run(*arguments, whole).returncode, 0)
@@ -146,11 +146,13 @@ class Frequency(unittest.TestCase):
         # A machine that was busier for the whole one is done before it is killed often enough.
         for part in (0.03, 0.01, 0.003):
             killed = self.folder / f"killed after {part}"
-            kills = self.killed_again_and_again([*arguments, killed], killed,
+            logged = [*arguments, killed, "--loggers", "csv,tensorboard"]
+            kills = self.killed_again_and_again(logged, killed,
                                                 lambda: dice.uniform(0.3, 1.7) * part * seconds)
             for file in ("checkpoint.safetensors", "model.safetensors", "metrics.json"):
                 self.assertEqual((killed / file).read_bytes(), (whole / file).read_bytes(), file)
             self.assertEqual(losses(killed), losses(whole))
+            self.assertTrue((killed / "logs" / "training" / "metrics.csv").exists())
             if kills >= 15:
                 break
         self.assertGreaterEqual(kills, 15)
@@ -175,7 +177,7 @@ class Frequency(unittest.TestCase):
 
     def test_an_interrupt_saves_and_says_how_to_go_on(self):
         output = self.folder / "out"
-        process = subprocess.Popen([PROGRAM, "train", "--epochs", "1000", "--output", output],
+        process = subprocess.Popen([PROGRAM, "train", "--max-epochs", "1000", "--output", output],
                                    stdout=subprocess.PIPE, text=True)
         for line in process.stdout:
             if line.startswith("epoch"):
@@ -198,17 +200,23 @@ class Frequency(unittest.TestCase):
         self.assertEqual(printed["length"], "30")
         self.assertEqual(printed["hidden"], "128")
         self.assertEqual(printed["dropout"], "0.1")
-        self.assertEqual(printed["epochs"], "10")
+        self.assertEqual(printed["max_epochs"], "10")
         again = self.folder / "again.yaml"
         again.write_text(done.stdout)
         self.assertEqual(run("train", "--config", again, "--print-config").stdout, done.stdout)
 
     def test_every_key_of_the_config_works(self):
         values = {"mode": "windowed", "variant": "film", "length": 7, "hidden": 128, "layers": 1,
-                  "dropout": 0.25, "epochs": 3, "batch": 5, "truncation": 9,
-                  "learning_rate": 0.125, "weight_decay": 0.5, "clip_norm": 2, "schedule": "plateau",
-                  "patience": 4, "min_delta": 0.5, "validation": 0.25, "seed": 6, "train_seed": 7,
-                  "test_seed": 8, "phase_scale": 0.75, "threads": 3, "checkpoint_seconds": 11}
+                  "dropout": 0.25, "batch": 5, "truncation": 9, "learning_rate": 0.125,
+                  "weight_decay": 0.5, "schedule": "plateau", "validation": 0.25, "seed": 6,
+                  "train_seed": 7, "test_seed": 8, "phase_scale": 0.75, "max_epochs": 3,
+                  "max_steps": 9, "max_time": 5.5, "gradient_clip_val": 2,
+                  "gradient_clip_algorithm": "value", "accumulate_grad_batches": 2,
+                  "limit_train_batches": 0.5, "limit_val_batches": 3, "overfit_batches": 1,
+                  "fast_dev_run": 4, "val_check_interval": 0.25, "check_val_every_n_epoch": 2,
+                  "num_sanity_val_steps": 1, "precision": "bf16", "patience": 4, "min_delta": 0.5,
+                  "save_top_k": 2, "threads": 3, "checkpoint_seconds": 11, "device": "cpu",
+                  "loggers": "csv,wandb", "mlflow_url": "http://127.0.0.1:1"}
         config = self.folder / "c.yaml"
         config.write_text("".join(f"{key}: {value}\n" for key, value in values.items()))
         done = run("train", "--config", config, "--print-config")
@@ -227,8 +235,8 @@ class Frequency(unittest.TestCase):
         train = ["train", "--output", output]
         config("")
         self.fails(["unknown key lenght"], *config("lenght: 3\n"))
-        self.fails(["epochs: expected a whole number", "many"], *config("epochs: many\n"))
-        self.fails(["epochs: expected a whole number", "-1"], *config("epochs: -1\n"))
+        self.fails(["max_epochs: expected a whole number", "many"], *config("max_epochs: many\n"))
+        self.fails(["max_epochs: expected a whole number", "-1"], *config("max_epochs: -1\n"))
         self.fails(["dropout: expected a finite number"], *config("dropout: [1]\n"))
         self.fails(["is not YAML"], *config("a: [\n"))
         self.fails(["expected keys and values"], *config("- 1\n"))
@@ -240,7 +248,7 @@ class Frequency(unittest.TestCase):
         self.fails(["--hidden: expected 64, 128 or 256, got 65"], *train, "--hidden", 65)
         self.fails(["--length: expected 1, as the mode is stateful"], *train, "--length", 50)
         self.fails(["--variant"], *train, "--variant", "attention")
-        self.fails(["--epochs"], *train, "--epochs", "many")
+        self.fails(["--max-epochs"], *train, "--max-epochs", "many")
         self.fails(["--learning-rate"], *train, "--learning-rate", "nan")
         self.fails(["--wide"], *train, "--wide", 3)
         self.fails(["--print"], "data", "--print", 0)
@@ -253,7 +261,7 @@ class Frequency(unittest.TestCase):
         config = self.folder / "c.yaml"
         for name, value in [("--hidden", "-18446744073709551552"), ("--hidden", "0100"),
                             ("--seed", "-1"), ("--seed", "18446744073709551616"),
-                            ("--epochs", "1e2"), ("--epochs", "0x10"), ("--dropout", "1e-400"),
+                            ("--max-epochs", "1e2"), ("--max-epochs", "0x10"), ("--dropout", "1e-400"),
                             ("--learning-rate", "inf")]:
             key = name[2:].replace("-", "_")
             with self.subTest(name=name, value=value):
@@ -272,7 +280,7 @@ class Frequency(unittest.TestCase):
 
     def test_the_settings_of_a_folder_train_the_same_bytes_again(self):
         first, again = self.folder / "first", self.folder / "again"
-        self.assertEqual(run("train", "--epochs", 2, "--phase-scale", "0.8123456785432109",
+        self.assertEqual(run("train", "--max-epochs", 2, "--phase-scale", "0.8123456785432109",
                              "--output", first).returncode, 0)
         self.assertEqual(run("train", "--config", first / "settings.yaml", "--output",
                              again).returncode, 0)
@@ -286,9 +294,9 @@ class Frequency(unittest.TestCase):
         self.fails(["is a folder, not a file"], *train, self.folder)
         self.fails(["is a pipe or a device"], *train, self.folder / "pipe")
         self.fails(["is a pipe or a device"], *train, "/dev/zero")
-        for text, words in [("seed: 1\nepochs: 2\nseed: 3\n", "the key seed comes twice"),
+        for text, words in [("seed: 1\nmax_epochs: 2\nseed: 3\n", "the key seed comes twice"),
                             ("seed: 1\n---\nseed: 3\n", "more than one document"),
-                            ("[a]: 1\n", "a key is no name"), ("epochs:\n", "got a list, a map"),
+                            ("[a]: 1\n", "a key is no name"), ("max_epochs:\n", "got a list, a map"),
                             ("[" * 5_000_000, "settings take at most"),
                             ("[" * 60_000, "is not YAML"),
                             ("mode: " + "x" * 60_000, "--mode: expected one of"),
@@ -308,8 +316,8 @@ class Frequency(unittest.TestCase):
         output = self.folder / "out"
         run("train", *SHORT["stateful"], "--output", output)
         self.fails(["it is no output of `train`"], "evaluate", self.folder)
-        self.fails(["other settings: epochs: expected 9, got 4"], "train", "--resume", "--output",
-                   output, "--epochs", 9)
+        self.fails(["other settings: max_epochs: expected 9, got 4"], "train", "--resume", "--output",
+                   output, "--max-epochs", 9)
         self.fails(["hidden: expected 128, got 64"], "train", *SHORT["stateful"], "--resume",
                    "--output", output, "--hidden", 128)
         self.fails(["has no checkpoint"], "train", "--resume", "--output", self.folder / "none")
@@ -370,7 +378,7 @@ class Frequency(unittest.TestCase):
         places = json.loads(whole[8:start])
         for name, value in [("best", b"\x00" * 6 + b"\xf8\x7f"), ("best_epoch", b"\xff" * 8),
                             ("epoch", b"\x09" + b"\x00" * 7), ("step", b"\x07" + b"\x00" * 7),
-                            ("without_improvement", b"\xff" * 8), ("log", b"\x01" * 8),
+                            ("validations", b"\x00" * 8), ("log", b"\x01" * 8),
                             ("loss_sum", b"\x00" * 6 + b"\xf0\x3f")]:
             with self.subTest(name):
                 begin = start + places["progress." + name]["data_offsets"][0]
@@ -387,38 +395,70 @@ class Frequency(unittest.TestCase):
         file.write_text("")
         self.fails(["file"], "train", "--output", file / "out")
         self.fails(["out"], "train", "--output", "/dev/null/out")
-        done = run("train", "--epochs", 1, "--output", self.folder / "full",
+        done = run("train", "--max-epochs", 1, "--output", self.folder / "full",
                    preexec_fn=small_disk(100))
         self.assertEqual(done.returncode, 2)
         self.assertIn("File too large", done.stderr)
         self.assertFalse((self.folder / "full").exists())
+
+    def test_a_trial_run_keeps_nothing(self):
+        output = self.folder / "out"
+        done = run("train", "--fast-dev-run", 3, "--output", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fast_dev_run: 3 batches trained; nothing is kept", done.stdout)
+        self.assertFalse(output.exists())
+        self.fails(["--resume"], "train", "--fast-dev-run", 3, "--resume", "--output", output)
+
+    def test_the_device_is_said_and_one_that_is_not_there_refused(self):
+        done = run("train", "--fast-dev-run", 1, "--output", self.folder / "out")
+        self.assertTrue(done.stdout.startswith("device: cpu"), done.stdout)
+        self.fails(["--device: cuda was asked for"], "train", "--device", "cuda", "--output",
+                   self.folder / "out")
+
+    def test_the_best_checkpoints_are_kept_and_resumed(self):
+        output = self.folder / "out"
+        arguments = ["train", "--max-epochs", 5, "--accumulate-grad-batches", 2, "--save-top-k", 2,
+                     "--output", output]
+        self.assertEqual(run(*arguments).returncode, 0)
+        kept = sorted(file.name for file in (output / "checkpoints").iterdir())
+        best = sorted(range(5), key=losses(output).__getitem__)[:2]
+        self.assertEqual([int(name.split("-")[0][6:]) for name in kept], sorted(best))
+        files = ["checkpoint.safetensors", "model.safetensors", "metrics.json",
+                 *("checkpoints/" + name for name in kept)]
+        want = [(output / file).read_bytes() for file in files]
+        for which in ("best", "last", output / "checkpoints" / kept[0]):
+            done = run(*arguments, "--resume", which)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([(output / file).read_bytes() for file in files], want)
+        self.assertEqual(run("train", "--max-epochs", 1, "--output", output).returncode, 0)
+        self.assertFalse((output / "checkpoints").exists())
 
     # -- runs in a folder
     def test_a_new_training_that_fails_leaves_the_old_one_whole(self):
         output = self.folder / "out"
         self.assertEqual(run("train", *SHORT["stateful"], "--output", output).returncode, 0)
         before = {file.name: file.read_bytes() for file in output.iterdir()}
-        done = run("train", "--epochs", 2, "--output", output,
+        done = run("train", "--max-epochs", 2, "--output", output,
                    preexec_fn=small_disk(5000))
         self.assertEqual(done.returncode, 2)
         self.assertEqual({file.name: file.read_bytes() for file in output.iterdir()}, before)
-        self.fails(["other settings: epochs: expected 2, got 4"], "train", "--epochs", 2,
+        self.fails(["other settings: max_epochs: expected 2, got 4"], "train", "--max-epochs", 2,
                    "--resume", "--output", output)
 
     def test_a_folder_has_one_training_at_a_time(self):
         output = self.folder / "out"
-        with subprocess.Popen([PROGRAM, "train", "--epochs", "1000", "--output", output],
+        with subprocess.Popen([PROGRAM, "train", "--max-epochs", "1000", "--output", output],
                               stdout=subprocess.PIPE, text=True) as first:
             for line in first.stdout:
                 if line.startswith("epoch"):
                     break
             for arguments in (["train", "--output", output], ["plot", output],
-                              ["train", "--epochs", 1000, "--resume", "--output", output]):
+                              ["train", "--max-epochs", 1000, "--resume", "--output", output]):
                 done = run(*arguments)
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(f"belongs to a run that goes on: process {first.pid} on", done.stderr)
             first.kill()
-        self.assertEqual(run("train", "--epochs", 1, "--output", output).returncode, 0)
+        self.assertEqual(run("train", "--max-epochs", 1, "--output", output).returncode, 0)
         self.assertEqual(sorted(file.name for file in output.iterdir()),
                          ["checkpoint.safetensors", "log.csv", "log.jsonl", "metrics.json",
                           "model.safetensors", "settings.yaml"])
@@ -456,7 +496,7 @@ class Frequency(unittest.TestCase):
         for name in ("it's", "$(touch oops)", "; touch oops;", "a b", "'; system('touch oops'); '"):
             with self.subTest(name):
                 output = self.folder / name
-                self.assertEqual(run("train", "--epochs", 1, "--output", output).returncode, 0)
+                self.assertEqual(run("train", "--max-epochs", 1, "--output", output).returncode, 0)
                 done = run("plot", output, cwd=self.folder)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertTrue((output / "plots" / "training.png").exists())
