@@ -4,7 +4,10 @@
 #   tessera::io       nlohmann-json: include/tessera/io
 #   tessera::train    both, and threads: include/tessera/train
 #   tessera::program  these, CLI11 and yaml-cpp: include/tessera/program
-set(all_components bridge io train program)
+#   tessera::track    those of train, and Boost's Beast: include/tessera/track
+#   tessera::optimize those of train, and SQLite: include/tessera/optimize
+#   tessera::serve    those of train, and Boost's Beast: include/tessera/serve
+set(all_components bridge io train program track optimize serve)
 if(PROJECT_IS_TOP_LEVEL)
   set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
 else()
@@ -30,7 +33,7 @@ function(tessera_component name)
   if(name STREQUAL tessera)
     set(target tessera)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${root}/*.hpp")
-    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|train|program)/")
+    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|train|program|track|optimize|serve)/")
     # Files themselves need no other package, and bridge writes them without io.
     list(APPEND headers "${root}/tessera/io/file.hpp")
   else()
@@ -104,4 +107,18 @@ if("program" IN_LIST TESSERA_COMPONENTS)
   endif()
   tessera_component(program FOLDERS program ${installed}
     LINKS tessera_train CLI11::CLI11 yaml-cpp PACKAGES "CLI11 2.1" "yaml-cpp 0.7")
+endif()
+
+# Beast is headers alone, and needs all of Boost's.
+foreach(component track serve)
+  if(component IN_LIST TESSERA_COMPONENTS)
+    tessera_component(${component} FOLDERS ${component}
+      LINKS tessera_train Boost::headers PACKAGES "Boost 1.81")
+  endif()
+endforeach()
+
+if("optimize" IN_LIST TESSERA_COMPONENTS)
+  find_package(SQLite3 3.35 REQUIRED)
+  tessera_component(optimize FOLDERS optimize
+    LINKS tessera_train SQLite::SQLite3 PACKAGES "SQLite3 3.35")
 endif()

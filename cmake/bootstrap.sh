@@ -8,13 +8,13 @@ cd "$(dirname "$0")/.."
 
 tools="cmake ninja-build g++-12"
 headers="libxsimd-dev libboost1.81-dev libxtensor-dev nlohmann-json3-dev
-         libyaml-cpp-dev libcli11-dev"
+         libyaml-cpp-dev libcli11-dev libsqlite3-dev zlib1g-dev"
 case "${1-}" in
   demo) needed="$tools $headers gnuplot-nox" ;;
   test) needed="$tools $headers catch2 python3 python3-venv git gnuplot-nox
                 clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib
-                qemu-system-arm" ;;
+                qemu-system-arm chromium prometheus" ;;
   *) sed -n '2,5s/^# *//p' "$0" >&2; exit 2 ;;
 esac
 mkdir -p build
@@ -61,6 +61,16 @@ install_nvcc() {
 if [ "$1" = test ] && [ ! -e build/nvcc/bin/pip ] &&
   ! PATH="$PATH:/usr/local/cuda/bin" nvcc --version 2>/dev/null | grep -q 'release 13'; then
   step nvcc install_nvcc
+fi
+
+# What reads the files that are written here, from PyPI, in build/readers.
+install_readers() {
+  python3 -m venv build/readers &&
+    build/readers/bin/pip install -r tests/readers/requirements.txt
+}
+if [ "$1" = test ] && ! cmp -s tests/readers/requirements.txt build/readers/installed.txt; then
+  step readers install_readers
+  cp tests/readers/requirements.txt build/readers/installed.txt
 fi
 
 case "$1" in
