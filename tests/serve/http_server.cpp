@@ -272,6 +272,24 @@ TEST_CASE("http_server: a drain has an end") {
   waiting.all[0]->answer({});  // nobody is there any more
   CHECK_FALSE(waiting.all[0]->wanted());
 }
+TEST_CASE("http_server: an end may come while clients do") {
+  for (auto i = 0; i < 150; ++i) {
+    auto server = http_server({.threads = 4}, echo);
+    auto const come = [&] {
+      try {
+        for (;;) (void)test::client(server.port()).ask(test::get("/"));
+      } catch (std::runtime_error const&) {
+        return true;  // nobody listens any more
+      }
+    };
+    auto one = std::async(std::launch::async, come);
+    auto other = std::async(std::launch::async, come);
+    std::this_thread::sleep_for(1ms);
+    server.stop();
+    CHECK(one.get());
+    CHECK(other.get());
+  }
+}
 TEST_CASE("http_server: a polite kill drains it") {
   auto server = http_server({}, echo);
   auto told = false;
