@@ -27,7 +27,10 @@ void cut_session(http_session& session);
 class http_core : public std::enable_shared_from_this<http_core> {
  public:
   http_core(http_options o, http_handler h)
-      : options(std::move(o)), handler(std::move(h)), acceptor_(asio::make_strand(context)), pause_(acceptor_.get_executor()) {}
+      : options(std::move(o)),
+        handler(std::move(h)),
+        acceptor_(asio::make_strand(context)),
+        pause_(acceptor_.get_executor()) {}
 
   http_options options;
   http_handler handler;
