@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/block_format.hpp>
 #include <tessera/core/scalar.hpp>
 #include <tessera/tensor/concepts.hpp>
 
