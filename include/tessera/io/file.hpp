@@ -152,6 +152,23 @@ constexpr auto temporary_ending = std::string_view{".part"};
   }
 }
 
+/// See write_file.
+inline void write_parts(std::filesystem::path const& path,
+                        std::span<std::span<std::byte const> const> parts) {
+  auto const folder = open_folder(folder_of(path));
+  auto [temporary, file] = open_temporary(path);
+  auto written = true;
+  for (auto const part : parts) written = written && write_all(file.number(), part);
+  written = written && reaches_disk(file.number()) && file.close() &&
+            ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (not written) {
+    auto const reason = system_reason();
+    (void)::unlink(temporary.c_str());
+    throw file_error(path, "cannot be written: " + reason);
+  }
+  sync_names(path, folder);
+}
+
 }  // namespace detail
 
 /// The bytes of a file.
@@ -178,18 +195,7 @@ constexpr auto temporary_ending = std::string_view{".part"};
 ///         content is there already, and the message says so
 inline void write_file(std::filesystem::path const& path,
                        std::initializer_list<std::span<std::byte const>> parts) {
-  auto const folder = detail::open_folder(detail::folder_of(path));
-  auto [temporary, file] = detail::open_temporary(path);
-  auto written = true;
-  for (auto const part : parts) written = written && detail::write_all(file.number(), part);
-  written = written && detail::reaches_disk(file.number()) && file.close() &&
-            ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (not written) {
-    auto const reason = detail::system_reason();
-    (void)::unlink(temporary.c_str());
-    throw file_error(path, "cannot be written: " + reason);
-  }
-  detail::sync_names(path, folder);
+  detail::write_parts(path, {parts.begin(), parts.size()});
 }
 inline void write_file(std::filesystem::path const& path, std::string_view text) {
   write_file(path, {std::as_bytes(std::span{text.data(), text.size()})});
