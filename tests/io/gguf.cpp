@@ -3,6 +3,7 @@
 #include <support/catch.hpp>
 #include <support/folder.hpp>
 #include <support/golden.hpp>
+#include <tessera/io/gguf/model.hpp>
 #include <tessera/io/gguf/writer.hpp>
 
 using namespace tessera;
@@ -237,4 +238,80 @@ TEST_CASE("gguf: a list of fifty thousand tokens is seen, not copied") {
   CHECK(test::allocations() - before < 20);
   CHECK(i == tokens.size());
   CHECK(length > 500'000);
+}
+
+// -- the model that a file describes -----------------------------------------------------------
+namespace {
+
+/// The description of a small llama, but for one key, and with others.
+[[nodiscard]] auto config_of(std::string const& without, auto const& more) -> model_config {
+  auto content = gguf_writer{};
+  auto const set = [&](std::string const& key, auto const& value) {
+    if (key != without) content.set(key, value);
+  };
+  set("general.architecture", "llama");
+  set("llama.embedding_length", std::uint32_t{48});
+  set("llama.block_count", std::uint32_t{2});
+  set("llama.attention.head_count", std::uint32_t{4});
+  set("llama.attention.head_count_kv", std::uint32_t{2});
+  set("llama.feed_forward_length", std::uint32_t{80});
+  set("llama.context_length", std::uint32_t{64});
+  set("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  set("tokenizer.ggml.eos_token_id", std::uint32_t{2});
+  content.set_array("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b", "c"});
+  more(content);
+  auto const header = content.header();
+  auto whole = detail::gguf_bytes{};
+  for (auto const part : content.parts(header)) whole.append(part);
+  return read_model_config(gguf(whole, "m.gguf"));
+}
+constexpr auto nothing = [](gguf_writer&) {};
+
+}  // namespace
+
+TEST_CASE("gguf: the metadata describe a model") {
+  auto const c = config_of("", nothing);
+  CHECK(c.family == model_family::llama);
+  CHECK(c.vocabulary == 3);
+  CHECK(c.width == 48);
+  CHECK(c.heads == 4);
+  CHECK(c.kv_heads == 2);
+  CHECK(c.head_width == 12);
+  CHECK(c.tied);
+  CHECK(not c.qkv_bias);
+  CHECK(c.rope.kind == "default");
+  CHECK(c.eos == std::vector<std::uint64_t>{2});
+  auto const other = config_of("llama.attention.head_count_kv", [](gguf_writer& w) {
+    w.set("llama.rope.freq_base", 5e5F);
+    w.set("llama.rope.scaling.type", "linear");
+    w.set("llama.rope.scaling.factor", 2.F);
+    w.add_numbers("output.weight", ggml_type::f32, {1}, std::vector<float>{1});
+    w.add_numbers("blk.0.attn_q.bias", ggml_type::f32, {1}, std::vector<float>{1});
+  });
+  CHECK(other.kv_heads == 4);
+  CHECK(other.rope.theta == 5e5);
+  CHECK(other.rope.kind == "linear");
+  CHECK(other.rope.factor == 2);
+  CHECK(not other.tied);
+  CHECK(other.qkv_bias);
+}
+TEST_CASE("gguf: a model that is not described, or not computed, is refused by its key") {
+  using Catch::Contains;
+  CHECK_THROWS_WITH(config_of("llama.block_count", nothing),
+                    Contains("m.gguf: has no key \"llama.block_count\""));
+  CHECK_THROWS_WITH(config_of("llama.block_count",
+                              [](gguf_writer& w) { w.set("llama.block_count", std::uint32_t{0}); }),
+                    Contains("\"llama.block_count\": expected a number from 1, got 0"));
+  CHECK_THROWS_WITH(config_of("general.architecture",
+                              [](gguf_writer& w) { w.set("general.architecture", "mamba"); }),
+                    Contains("expected one of llama, qwen2, qwen3, gpt2, bert, got \"mamba\""));
+  CHECK_THROWS_WITH(config_of("", [](gguf_writer& w) { w.set("llama.rope.scaling.type", "yarn"); }),
+                    Contains("\"llama.rope.scaling.type\": expected none or linear, got \"yarn\""));
+  CHECK_THROWS_WITH(
+      config_of("", [](gguf_writer& w) { w.set("llama.rope.dimension_count", std::uint32_t{6}); }),
+      Contains("\"llama.rope.dimension_count\": expected 12, got 6"));
+  CHECK_THROWS_WITH(
+      config_of("llama.attention.head_count_kv",
+                [](gguf_writer& w) { w.set("llama.attention.head_count_kv", std::uint32_t{3}); }),
+      Contains("expected a divisor of 4, got 3"));
 }

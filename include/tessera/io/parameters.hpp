@@ -6,6 +6,7 @@
 #include <tessera/tensor/packed.hpp>
 
 #include <cmath>
+#include <ranges>
 
 /// Parameters in and out of safetensors files, or seen in them, by the names that PyTorch gives
 /// them.
@@ -118,7 +119,10 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
   known.insert(key);
   if (entry.shape != want)
     throw safetensors_error('"' + key + "\": expected shape " + to_string(want) + ", got " +
-                            to_string(entry.shape));
+                            to_string(entry.shape) +
+                            (std::ranges::equal(entry.shape, want | std::views::reverse)
+                                 ? ", which is transposed"
+                                 : ""));
   constexpr auto in_8_bits = stored_as_weights<W> && is_scaled<stored_of<W>>;
   if constexpr (in_8_bits) {
     if (entry.type == dtype::i8) {

@@ -91,6 +91,13 @@ class safetensors {
     return result;
   }
 
+  /// The tensors of several files as one set, of bytes that somebody else keeps.
+  [[nodiscard]] static auto of(std::map<std::string, tensor_entry> tensors) -> safetensors {
+    auto result = safetensors{};
+    result.tensors_ = std::move(tensors);
+    return result;
+  }
+
   [[nodiscard]] auto tensors() const -> std::map<std::string, tensor_entry> const& {
     return tensors_;
   }

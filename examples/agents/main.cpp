@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include <tessera/program/command_line.hpp>
+
+#include <vector>
+
+#include "commands.hpp"
+
+namespace agents {
+
+namespace {
+
+[[nodiscard]] auto run(int count, char const* const* arguments) -> int {
+  auto app = CLI::App{"Language models from files"};
+  app.require_subcommand(1);
+  auto const commands = std::vector{add_fetch(app), add_inspect(app)};
+  if (not tessera::parse_command_line(app, count, arguments)) return 0;
+  for (auto const& each : commands)
+    if (each.called->parsed()) return each.run();
+  return 2;
+}
+
+}  // namespace
+
+}  // namespace agents
+
+auto main(int count, char** arguments) -> int {
+  return tessera::run_program("agents", [&] { return agents::run(count, arguments); });
+}

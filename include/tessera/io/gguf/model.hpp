@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/io/gguf.hpp>
+#include <tessera/io/model_config.hpp>
+
+namespace tessera {
+
+namespace detail {
+
+[[nodiscard]] inline auto read_gguf_rope(gguf const& file, std::string const& family)
+    -> rope_config {
+  auto result = rope_config{};
+  result.theta = file.find<double>(family + ".rope.freq_base").value_or(result.theta);
+  auto const key = family + ".rope.scaling.type";
+  auto const kind = file.find<std::string_view>(key).value_or("none");
+  if (kind == "none") return result;
+  if (kind != "linear")
+    file.fail("key " + json_text(key) + ": expected none or linear, got " + quoted_name(kind));
+  result.kind = "linear";
+  result.factor = file.get<double>(family + ".rope.scaling.factor");
+  return result;
+}
+[[nodiscard]] inline auto positive(gguf const& file, std::string const& key) -> std::uint64_t {
+  auto const n = file.get<std::uint32_t>(key);
+  if (n == 0) file.fail("key " + json_text(key) + ": expected a number from 1, got 0");
+  return n;
+}
+
+}  // namespace detail
+
+/// What the metadata of a GGUF file says of its model.
+///
+/// Errors  file_error, which names the key, for a family that is not llama, qwen2, qwen3, gpt2 or
+///         bert, for what is missing, and for frequencies that are not computed here
+[[nodiscard]] inline auto read_model_config(gguf const& file) -> model_config {
+  auto const name = std::string{file.get<std::string_view>("general.architecture")};
+  auto const family = model_family_of(name);
+  if (not family)
+    file.fail(
+        "key \"general.architecture\": expected one of llama, qwen2, qwen3, gpt2, bert, got " +
+        detail::quoted_name(name));
+  auto const positive = [&](char const* key) { return detail::positive(file, name + key); };
+  auto c = model_config{};
+  c.family = *family;
+  c.width = positive(".embedding_length");
+  c.blocks = positive(".block_count");
+  c.heads = positive(".attention.head_count");
+  c.kv_heads =
+      file.find<std::uint32_t>(name + ".attention.head_count_kv").value_or(std::uint32_t(c.heads));
+  c.head_width = file.find<std::uint32_t>(name + ".attention.key_length")
+                     .value_or(static_cast<std::uint32_t>(c.width / c.heads));
+  c.hidden = positive(".feed_forward_length");
+  c.context = positive(".context_length");
+  c.vocabulary = file.get_array<std::string_view>("tokenizer.ggml.tokens").size();
+  c.tied = file.find_tensor("output.weight") == nullptr;
+  if (is_rotary(c.family)) {
+    c.epsilon = file.get<double>(name + ".attention.layer_norm_rms_epsilon");
+    c.rope = detail::read_gguf_rope(file, name);
+    c.head_norms = file.find_tensor("blk.0.attn_q_norm.weight") != nullptr;
+    c.qkv_bias = file.find_tensor("blk.0.attn_q.bias") != nullptr;
+    c.out_bias = file.find_tensor("blk.0.attn_output.bias") != nullptr;
+    auto const turned = file.find<std::uint32_t>(name + ".rope.dimension_count");
+    if (turned && *turned != c.head_width)
+      file.fail("key " + json_text(name + ".rope.dimension_count") + ": expected " +
+                std::to_string(c.head_width) + ", got " + std::to_string(*turned));
+  } else {
+    c.epsilon = file.get<double>(name + ".attention.layer_norm_epsilon");
+    c.activation = c.family == model_family::gpt2 ? "gelu_new" : "gelu";
+    c.qkv_bias = c.out_bias = c.mlp_bias = true;
+    if (c.family == model_family::bert)
+      c.token_types = file.get<std::uint32_t>("tokenizer.ggml.token_type_count");
+  }
+  if (c.kv_heads == 0 || c.heads % c.kv_heads != 0)
+    file.fail("key " + json_text(name + ".attention.head_count_kv") + ": expected a divisor of " +
+              std::to_string(c.heads) + ", got " + std::to_string(c.kv_heads));
+  c.bos = file.find<std::uint64_t>("tokenizer.ggml.bos_token_id");
+  c.pad = file.find<std::uint64_t>("tokenizer.ggml.padding_token_id");
+  if (auto const eos = file.find<std::uint64_t>("tokenizer.ggml.eos_token_id"))
+    c.eos.push_back(*eos);
+  return c;
+}
+
+}  // namespace tessera

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/folder.hpp>
+#include <support/golden.hpp>
+#include <tessera/io/hugging_face.hpp>
+
+using namespace tessera;
+
+namespace {
+
+[[nodiscard]] auto text_of_case(std::vector<double> const& values) -> std::string {
+  auto result = std::string{};
+  for (auto const v : values) result += static_cast<char>(static_cast<int>(v));
+  return result;
+}
+/// A config.json that is read: llama, with members of one's own before its.
+[[nodiscard]] auto llama_json(std::string const& more = "", std::string const& without = "")
+    -> std::string {
+  auto result = "{" + more;
+  for (auto const& [name, value] :
+       std::map<std::string, std::string>{{"model_type", "\"llama\""},
+                                          {"vocab_size", "8"},
+                                          {"hidden_size", "8"},
+                                          {"num_hidden_layers", "1"},
+                                          {"num_attention_heads", "2"},
+                                          {"intermediate_size", "8"},
+                                          {"max_position_embeddings", "8"}})
+    if (name != without) result += "\"" + name + "\":" + value + ",";
+  result.back() = '}';
+  return result;
+}
+[[nodiscard]] auto message_of(auto const& call) -> std::string {
+  try {
+    call();
+  } catch (std::exception const& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+[[nodiscard]] auto config_message(std::string const& json) -> std::string {
+  auto const folder = test::folder{};
+  write_file(folder / "config.json", json);
+  auto const path = (folder / "config.json").string();
+  auto const said = message_of([&] { (void)read_model_config(path); });
+  return said.starts_with(path + ": ") ? said.substr(path.size() + 2) : said;
+}
+
+}  // namespace
+
+TEST_CASE("hugging_face: a config.json, new or old, means what it means to transformers") {
+  auto const g = test::golden("hugging_face");
+  auto const folder = test::folder{};
+  auto count = 0;
+  for (auto const& [name, values] : g) {
+    if (name.ends_with(".facts")) continue;
+    INFO(name);
+    write_file(folder / "config.json", text_of_case(values));
+    auto const c = read_model_config(folder / "config.json");
+    auto const& f = g[name + ".facts"];
+    constexpr std::string_view kinds[] = {"default", "linear", "llama3"};
+    CHECK(std::vector<double>{f.begin(), f.begin() + 8} ==
+          std::vector<double>{static_cast<double>(c.vocabulary), static_cast<double>(c.width),
+                              static_cast<double>(c.blocks), static_cast<double>(c.heads),
+                              static_cast<double>(c.kv_heads), static_cast<double>(c.head_width),
+                              static_cast<double>(c.hidden), static_cast<double>(c.context)});
+    CHECK(c.epsilon == f[8]);
+    CHECK(c.tied == (f[9] != 0));
+    CHECK(c.rope.kind == kinds[static_cast<std::size_t>(f[10])]);
+    CHECK(c.rope.theta == f[11]);
+    CHECK(c.rope.factor == f[12]);
+    if (c.rope.kind == "llama3") CHECK(c.rope.original_max_position == 16);
+    CHECK(c.qkv_bias == (name == "llama.shared" || name == "qwen2" || not is_rotary(c.family)));
+    CHECK(c.out_bias == (name == "llama.shared" || not is_rotary(c.family)));
+    CHECK(c.head_norms == (name == "qwen3"));
+    ++count;
+  }
+  CHECK(count == 12);
+  write_file(folder / "config.json", text_of_case(g["llama.shared"]));
+  auto const c = read_model_config(folder / "config.json");
+  CHECK(c.bos == 1);
+  CHECK(c.eos == std::vector<std::uint64_t>{2, 5});
+  CHECK(not c.pad);
+}
+TEST_CASE("hugging_face: what a config.json lacks, or what is not computed, is named") {
+  auto const said = [](std::string const& more, std::string const& without = "") {
+    return config_message(llama_json(more, without));
+  };
+  CHECK(said("") == "accepted");
+  CHECK(said("", "model_type") == "has no model_type");
+  CHECK(said("", "hidden_size") == "has no hidden_size");
+  CHECK(said("\"model_type\":\"mamba\",", "model_type") ==
+        "model_type: expected one of llama, qwen2, qwen3, gpt2, bert, got \"mamba\"");
+  CHECK(said("\"hidden_size\":-1,", "hidden_size") ==
+        "hidden_size: expected a whole number from 0 to 4294967295, got -1");
+  CHECK(said("\"hidden_size\":0,", "hidden_size") ==
+        "hidden_size: expected a number from 1, got 0");
+  CHECK(said("\"hidden_size\":9,", "hidden_size") ==
+        "num_attention_heads: expected a divisor of 9, got 2");
+  CHECK(said("\"num_key_value_heads\":3,") ==
+        "num_key_value_heads: expected a divisor of 2, got 3");
+  CHECK(said("\"rms_norm_eps\":\"x\",") == "rms_norm_eps: expected a number, got \"x\"");
+  CHECK(said("\"tie_word_embeddings\":1,") == "tie_word_embeddings: expected true or false, got 1");
+  CHECK(said("\"rope_scaling\":{\"type\":\"yarn\"},") ==
+        "rope_scaling.rope_type: expected one of default, linear, llama3, got \"yarn\"");
+  CHECK(said("\"rope_parameters\":{\"rope_type\":\"linear\"},") == "has no rope_parameters.factor");
+  CHECK(said("\"partial_rotary_factor\":0.5,") == "partial_rotary_factor: expected 1, got 0.5");
+  CHECK(said("\"use_sliding_window\":true,") == "use_sliding_window: expected false, got true");
+  CHECK(said("\"eos_token_id\":[1,\"x\"],") ==
+        "eos_token_id: expected whole numbers, got [1,\"x\"]");
+  CHECK(said("\"hidden_size\":8,") == "names \"hidden_size\" twice");
+  CHECK(config_message("[1]") == "is no JSON object");
+  CHECK_THAT(config_message("{"), Catch::StartsWith("is not JSON: "));
+  CHECK_THAT(config_message("{\"a\":" + std::string(100'000, '[')),
+             Catch::StartsWith("is not JSON: "));
+}
+
+namespace {
+
+/// A folder of two shards, with the index that is given.
+struct shards : test::folder {
+  explicit shards(std::string const& map) {
+    write_file(*this / "config.json", llama_json());
+    auto const numbers = std::vector<float>{1, 2, 3, 4};
+    auto const bytes = std::as_bytes(std::span{numbers});
+    for (auto const* const name : {"a", "b"}) {
+      auto writer = safetensors_writer{};
+      writer.add(name, dtype::f32, {4}, bytes);
+      writer.add(std::string{name} + "2", dtype::f32, {2}, bytes.first(8));
+      writer.write(*this / (std::string{"model-"} + name + ".safetensors"));
+    }
+    write_file(*this / "model.safetensors.index.json", "{\"weight_map\":{" + map + "}}");
+  }
+};
+constexpr auto whole_map = std::string_view{
+    R"("a":"model-a.safetensors","a2":"model-a.safetensors","b":"model-b.safetensors","b2":"model-b.safetensors")"};
+
+}  // namespace
+
+TEST_CASE("hugging_face: shards are one set, seen in their files, and a move keeps what is seen") {
+  auto const folder = shards{std::string{whole_map}};
+  auto read = hugging_face_folder(folder.path());
+  auto const moved = std::move(read);
+  CHECK(moved.config().vocabulary == 8);
+  CHECK(moved.weights().tensors().size() == 4);
+  auto value = 0.F;
+  std::memcpy(&value, moved.weights()["b2"].bytes.data() + 4, 4);
+  CHECK(value == 2);
+}
+TEST_CASE("hugging_face: a single file has no index") {
+  auto const folder = shards{""};
+  std::filesystem::remove(folder / "model.safetensors.index.json");
+  std::filesystem::rename(folder / "model-a.safetensors", folder / "model.safetensors");
+  CHECK(hugging_face_folder(folder.path()).path() == folder.path());
+  std::filesystem::remove(folder / "model.safetensors");
+  CHECK_THROWS_WITH(hugging_face_folder(folder.path()),
+                    Catch::Contains("model.safetensors: cannot be read"));
+}
+TEST_CASE("hugging_face: an index that does not fit its shards is refused by name") {
+  auto const said = [](std::string const& map) {
+    auto const folder = shards{map};
+    return message_of([&] { (void)hugging_face_folder(folder.path()); });
+  };
+  auto const map = std::string{whole_map};
+  CHECK(said(map) == "accepted");
+  CHECK_THAT(said(map + ",\"c\":\"model-b.safetensors\""),
+             Catch::Contains("model-b.safetensors: has no tensor \"c\", which the index names"));
+  CHECK_THAT(said(map + ",\"c\":\"model-c.safetensors\""),
+             Catch::Contains("model-c.safetensors: cannot be read"));
+  CHECK_THAT(said(map.substr(0, map.find(",\"b2\""))),
+             Catch::Contains("model-b.safetensors: has a tensor \"b2\", which the index has not"));
+  CHECK_THAT(said("\"a\":\"../model-a.safetensors\""),
+             Catch::Contains("a: expected the name of a safetensors file in the folder"));
+  CHECK_THAT(said("\"a\":1"), Catch::Contains("weight_map.a: expected the name of a safetensors"));
+}
