@@ -232,6 +232,15 @@ TEST_CASE("parameters: what cannot be mapped is named, and no view is set") {
   load_parameters(folder / "odd", loaded);
   CHECK(test::same_parameters(loaded, values{}));
 }
+TEST_CASE("parameters: a matrix that is transposed is called so") {
+  auto const numbers = std::vector<float>(6);
+  auto writer = safetensors_writer{};
+  writer.add("bias", dtype::f32, {2}, std::as_bytes(std::span{numbers}.first(2)));
+  writer.add("weight", dtype::f32, {3, 2}, std::as_bytes(std::span{numbers}));
+  auto mine = parameters_of<linear<3, 2>, owned<float>>{};
+  CHECK_THROWS_WITH(load_parameters(safetensors::parse(writer.bytes()), mine),
+                    "\"weight\": expected shape (2, 3), got (3, 2), which is transposed");
+}
 TEST_CASE("parameters: what does not fit is named, and nothing is loaded") {
   auto const folder = test::folder{};
   auto other = parameters_of<sequential<lstm<3, 4, lstm_options{.layers = 2}>, linear<4, 3>>,
