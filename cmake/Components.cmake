@@ -2,12 +2,13 @@
 # program has the dependencies of what it includes:
 #   tessera::bridge   xtensor: include/tessera/bridge and data
 #   tessera::io       nlohmann-json: include/tessera/io
+#   tessera::text     those of io, PCRE2 and utf8proc: include/tessera/text
 #   tessera::train    both, and threads: include/tessera/train
 #   tessera::program  these, CLI11 and yaml-cpp: include/tessera/program
 #   tessera::track    those of train, and Boost's Beast: include/tessera/track
 #   tessera::optimize those of train, and SQLite: include/tessera/optimize
 #   tessera::serve    those of train, and Boost's Beast: include/tessera/serve
-set(all_components bridge io train program track optimize serve)
+set(all_components bridge io text train program track optimize serve)
 if(PROJECT_IS_TOP_LEVEL)
   set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
 else()
@@ -33,7 +34,7 @@ function(tessera_component name)
   if(name STREQUAL tessera)
     set(target tessera)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${root}/*.hpp")
-    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|train|program|track|optimize|serve)/")
+    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|text|train|program|track|optimize|serve)/")
     # Files themselves need no other package, and bridge writes them without io.
     list(APPEND headers "${root}/tessera/io/file.hpp")
   else()
@@ -86,6 +87,29 @@ if("io" IN_LIST TESSERA_COMPONENTS)
     REPOSITORY https://github.com/nlohmann/json.git TAG v3.11.2 HEADERS include)
   tessera_component(io FOLDERS io
     LINKS tessera nlohmann_json::nlohmann_json PACKAGES "nlohmann_json 3.10")
+endif()
+
+if("text" IN_LIST TESSERA_COMPONENTS)
+  include(cmake/tesseraText.cmake)
+  # As with yaml-cpp: what was fetched is built here, and no package could name it.
+  set(installed)
+  if(NOT TARGET tessera::pcre2)
+    set(installed NOT_INSTALLED)
+    set(PCRE2_SUPPORT_JIT ON CACHE BOOL "")
+    set(PCRE2_BUILD_PCRE2GREP OFF CACHE BOOL "")
+    set(PCRE2_BUILD_TESTS OFF CACHE BOOL "")
+    tessera_dependency(pcre2 TARGET pcre2-8-static
+      REPOSITORY https://github.com/PCRE2Project/pcre2.git TAG pcre2-10.42)
+    add_library(tessera::pcre2 ALIAS pcre2-8-static)
+  endif()
+  if(NOT TARGET tessera::utf8proc)
+    set(installed NOT_INSTALLED)
+    tessera_dependency(utf8proc TARGET utf8proc
+      REPOSITORY https://github.com/JuliaStrings/utf8proc.git TAG v2.8.0)
+    add_library(tessera::utf8proc ALIAS utf8proc)
+  endif()
+  tessera_component(text FOLDERS text ${installed} LINKS tessera_io tessera::pcre2 tessera::utf8proc)
+  target_compile_definitions(tessera_text INTERFACE PCRE2_CODE_UNIT_WIDTH=8)
 endif()
 
 if("train" IN_LIST TESSERA_COMPONENTS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// All of the library but its components (bridge, io, data, train, program) and device code
+/// All of the library but its components (bridge, io, data, text, train, program) and device code
 /// (cuda.hpp). What is left out of embedded.hpp asks for a heap, or is for tools.
 #include <tessera/compose/gradient_check.hpp>
 #include <tessera/core/aggregate.hpp>

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/text/tokenizer/aligned_text.hpp>
+
+// The component defines PCRE2_CODE_UNIT_WIDTH, without which this stops.
+#include <memory>
+
+#include <pcre2.h>
+
+namespace tessera::detail {
+
+/// A regular expression over code points, by PCRE2 with UTF and Unicode classes.
+///
+/// Errors  text_error for a pattern that PCRE2 does not know, that is longer than `longest`, or
+/// that
+///         takes more steps on a text than PCRE2's limits
+class regex {
+ public:
+  static constexpr auto longest = std::size_t{10'000};
+
+  explicit regex(std::string_view pattern) : pattern_(pattern) {
+    if (pattern.size() > longest)
+      throw text_error("pattern: expected at most " + std::to_string(longest) + " bytes, got " +
+                       std::to_string(pattern.size()));
+    auto const settings =
+        std::unique_ptr<pcre2_compile_context, freed<pcre2_compile_context_free_8>>(
+            pcre2_compile_context_create_8(nullptr));
+    if (settings == nullptr) throw std::bad_alloc{};
+    pcre2_set_parens_nest_limit_8(settings.get(), 50);
+    auto error = 0;
+    auto at = PCRE2_SIZE{0};
+    code_ = {pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
+                             PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &at,
+                             settings.get()),
+             pcre2_code_free_8};
+    if (code_ == nullptr)
+      throw text_error("pattern \"" + pattern_ + "\": " + reason(error) + " at byte " +
+                       std::to_string(at));
+    // Without it, or where it is not built in, matching is slower and else the same.
+    (void)pcre2_jit_compile_8(code_.get(), PCRE2_JIT_COMPLETE);
+  }
+
+  /// Calls found(begin, end) for each match in the text, which is UTF-8.
+  void for_each_match(std::string_view text, auto const& found) const {
+    auto const match = std::unique_ptr<pcre2_match_data, freed<pcre2_match_data_free_8>>(
+        pcre2_match_data_create_8(1, nullptr));
+    if (match == nullptr) throw std::bad_alloc{};
+    auto const bytes = text.empty() ? "" : text.data();
+    for (auto at = std::size_t{0}; at <= text.size();) {
+      auto const count = pcre2_match_8(code_.get(), reinterpret_cast<PCRE2_SPTR8>(bytes),
+                                       text.size(), at, PCRE2_NO_UTF_CHECK, match.get(), nullptr);
+      if (count == PCRE2_ERROR_NOMATCH) return;
+      if (count < 0) throw text_error("pattern \"" + pattern_ + "\": " + reason(count));
+      auto const range = pcre2_get_ovector_pointer_8(match.get());
+      found(static_cast<std::uint32_t>(range[0]), static_cast<std::uint32_t>(range[1]));
+      at = range[1];
+      if (range[0] < range[1]) continue;
+      if (at == text.size()) return;
+      at += code_point_at(text, at).bytes;
+    }
+  }
+
+ private:
+  template <auto Free> struct freed {
+    void operator()(auto* p) const { Free(p); }
+  };
+  [[nodiscard]] static auto reason(int error) -> std::string {
+    auto text = std::array<PCRE2_UCHAR8, 256>{};
+    (void)pcre2_get_error_message_8(error, text.data(), text.size());
+    return reinterpret_cast<char const*>(text.data());
+  }
+
+  std::string pattern_;
+  std::shared_ptr<pcre2_code> code_;
+};
+
+}  // namespace tessera::detail
