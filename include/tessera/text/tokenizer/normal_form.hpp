@@ -113,16 +113,21 @@ class normalization {
         formed_.push_back({static_cast<char32_t>(parts[i]), i == 0 ? 0 : 1});
     }
   }
+  /// Marks between two starters by their class; those of one class keep their order.
   void order_marks() {
-    auto const of = [](changed_code_point const& c) { return combining_class(c.value); };
-    for (auto i = std::size_t{0}; i < formed_.size();) {
-      auto end = i;
-      while (end < formed_.size() && of(formed_[end]) != 0) ++end;
-      if (end > i + 1)
-        std::stable_sort(formed_.begin() + static_cast<std::ptrdiff_t>(i),
-                         formed_.begin() + static_cast<std::ptrdiff_t>(end),
-                         [&](auto const& a, auto const& b) { return of(a) < of(b); });
-      i = end + 1;
+    for (auto i = std::size_t{0}; i < formed_.size(); ++i) {
+      places_.clear();
+      auto const begin = i;
+      for (; i < formed_.size(); ++i) {
+        auto const own = static_cast<std::uint64_t>(combining_class(formed_[i].value));
+        if (own == 0) break;
+        places_.push_back(own << 32U | i);
+      }
+      if (std::is_sorted(places_.begin(), places_.end())) continue;
+      std::sort(places_.begin(), places_.end());
+      auto const before = formed_;
+      for (auto k = std::size_t{0}; k < places_.size(); ++k)
+        formed_[begin + k] = before[places_[k] & 0xFFFFFFFFU];
     }
   }
   void compose() {
@@ -147,6 +152,7 @@ class normalization {
 
   normal_form form_;
   std::vector<changed_code_point> formed_;
+  std::vector<std::uint64_t> places_;
 };
 
 }  // namespace tessera::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include <tessera/text/tokenizer_gguf.hpp>
+
+#include <text/small.hpp>
+
+using namespace test;
+
+namespace {
+
+/// The tokens and merges of a reference file, as a GGUF file has them.
+struct given_file {
+  explicit given_file(json const& file) {
+    auto const& model = file["model"];
+    tokens.resize(model["vocab"].size() + file["added_tokens"].size());
+    for (auto const& [token, id] : model["vocab"].items()) tokens[id.get<std::size_t>()] = token;
+    auto types = std::vector<std::int32_t>(tokens.size(), 1);
+    for (auto const& added : file["added_tokens"]) {
+      tokens[added["id"].get<std::size_t>()] = added["content"].get<std::string>();
+      types[added["id"].get<std::size_t>()] = added["special"].get<bool>() ? 3 : 4;
+    }
+    while (tokens.back().empty()) {
+      tokens.pop_back();
+      types.pop_back();
+    }
+    for (auto const& pair : model["merges"])
+      merges.push_back(pair[0].get<std::string>() + ' ' + pair[1].get<std::string>());
+    all = {.model = "gpt2",
+           .pre = "gpt-2",
+           .tokens = {tokens.begin(), tokens.end()},
+           .types = types,
+           .merges = {merges.begin(), merges.end()},
+           .begin_id = 0,
+           .end_id = 1};
+  }
+  std::vector<std::string> tokens;
+  std::vector<std::string> merges;
+  gguf_vocabulary all;
+};
+
+void agrees(json const& kind, gguf_vocabulary const& given) {
+  auto const t = tokenizer_from(given);
+  for (auto const& one : kind["cases"]) {
+    INFO(kind["kind"] << ": " << one["text"].dump(-1, ' ', true));
+    auto const e = t.encode(one["text"].get<std::string>());
+    CHECK(e.ids == one["ids"].get<ids>());
+    CHECK(t.decode(e.ids) == one["plain"].get<std::string>());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer_gguf: tokens and merges give the ids of the tokenizer.json they are from") {
+  auto const all = kinds();
+  auto llama = given_file(all[1]["file"]);
+  llama.all.pre = "llama-bpe";
+  llama.all.add_begin = true;
+  agrees(all[1], llama.all);
+  auto qwen = given_file(all[2]["file"]);
+  qwen.all.pre = "qwen2";
+  agrees(all[2], qwen.all);
+}
+TEST_CASE("tokenizer_gguf: smollm takes digits one by one, gpt-2 does not") {
+  auto given = given_file(kinds()[0]["file"]);
+  auto const with_digits = tokenizer_of([] {
+    auto file = kinds()[0]["file"];
+    file["pre_tokenizer"] = {
+        {"type", "Sequence"},
+        {"pretokenizers",
+         {{{"type", "Digits"}, {"individual_digits", true}}, file["pre_tokenizer"]}}};
+    return file.dump();
+  }());
+  auto const text = std::string{"it's  1234 of 2024\n\n 99"};
+  given.all.pre = "smollm";
+  CHECK(tokenizer_from(given.all).encode(text).ids == with_digits.encode(text).ids);
+  given.all.pre = "gpt-2";
+  CHECK(tokenizer_from(given.all).encode(text).ids ==
+        tokenizer_of(kinds()[0]["file"].dump()).encode(text).ids);
+  CHECK(tokenizer_from(given.all).encode(text).ids != with_digits.encode(text).ids);
+  given.all.add_begin = given.all.add_end = true;
+  auto const e = tokenizer_from(given.all).encode("a");
+  CHECK(e.size() == 3);
+  CHECK((e.ids.front() == 0 && e.ids.back() == 1));
+}
+TEST_CASE("tokenizer_gguf: what is wrong is named by its key") {
+  auto const good = given_file(kinds()[0]["file"]);
+  auto const said = [&](auto const& change) {
+    auto given = good.all;
+    change(given);
+    return complaint([&] { return tokenizer_from(given); });
+  };
+  CHECK(said([](auto&) {}).empty());
+  CHECK(said([](auto& g) { g.model = "llama"; }) ==
+        "tokenizer.ggml.model: expected gpt2, got llama");
+  CHECK(said([](auto& g) { g.pre = "x"; }) ==
+        "tokenizer.ggml.pre: expected smollm, gpt-2, llama-bpe or qwen2, got x");
+  CHECK(
+      said([](auto& g) { g.types.pop_back(); }).starts_with("tokenizer.ggml.token_type: expected"));
+  CHECK(said([](auto& g) { g.merges[3] = "ab"; }) ==
+        "tokenizer.ggml.merges: expected two tokens and a space between them, got \"ab\"");
+  CHECK(said([](auto& g) { g.merges[3] = "a zzz"; }) ==
+        "merge 3: \"zzz\" is not in the vocabulary");
+  CHECK(said([](auto& g) { g.tokens[9] = g.tokens[8]; }).starts_with("vocabulary: "));
+  CHECK(said([](auto& g) { g.tokens[9] = "\xFF"; }) ==
+        "tokenizer.ggml.tokens: expected UTF-8, byte 0 is none");
+  CHECK(said([](auto& g) { g.merges[3] = ""; }).starts_with("tokenizer.ggml.merges"));
+  CHECK(said([](auto& g) { g.add_end = true, g.end_id = {}; }) ==
+        "tokenizer.ggml.eos_token_id: is not there, but added");
+  CHECK(said([](auto& g) { g.add_end = true, g.end_id = 999'999; }) ==
+        "post_processor: the id 999999 is not in the vocabulary");
+}
