@@ -125,9 +125,10 @@ class normalization {
       }
       if (std::is_sorted(places_.begin(), places_.end())) continue;
       std::sort(places_.begin(), places_.end());
-      auto const before = formed_;
+      auto const before = std::vector(formed_.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      formed_.begin() + static_cast<std::ptrdiff_t>(i));
       for (auto k = std::size_t{0}; k < places_.size(); ++k)
-        formed_[begin + k] = before[places_[k] & 0xFFFFFFFFU];
+        formed_[begin + k] = before[(places_[k] & 0xFFFFFFFFU) - begin];
     }
   }
   void compose() {
