@@ -8,7 +8,8 @@
 #   tessera::track    those of train, and Boost's Beast: include/tessera/track
 #   tessera::optimize those of train, and SQLite: include/tessera/optimize
 #   tessera::serve    those of train, and Boost's Beast: include/tessera/serve
-set(all_components bridge io text train program track optimize serve)
+#   tessera::group    nlohmann-json, threads, and Boost's Beast: include/tessera/group
+set(all_components bridge io text train program track optimize serve group)
 if(PROJECT_IS_TOP_LEVEL)
   set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
 else()
@@ -34,7 +35,7 @@ function(tessera_component name)
   if(name STREQUAL tessera)
     set(target tessera)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${root}/*.hpp")
-    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|text|train|program|track|optimize|serve)/")
+    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|text|train|program|track|optimize|serve|group)/")
     # Files themselves need no other package, and bridge writes them without io.
     list(APPEND headers "${root}/tessera/io/file.hpp")
   else()
@@ -145,4 +146,10 @@ if("optimize" IN_LIST TESSERA_COMPONENTS)
   find_package(SQLite3 3.35 REQUIRED)
   tessera_component(optimize FOLDERS optimize
     LINKS tessera_train SQLite::SQLite3 PACKAGES "SQLite3 3.35")
+endif()
+
+if("group" IN_LIST TESSERA_COMPONENTS)
+  find_package(Threads REQUIRED)
+  tessera_component(group FOLDERS group
+    LINKS tessera_io Boost::headers Threads::Threads PACKAGES "Boost 1.81" "Threads")
 endif()

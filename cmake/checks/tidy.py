@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-NETWORK = ("serve", "track")
+NETWORK = ("serve", "track", "group")
 
 root, clang_tidy, flags = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
 library = root / "include" / "tessera"
