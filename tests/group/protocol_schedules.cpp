@@ -7,12 +7,12 @@ using namespace tessera;
 
 namespace {
 
-/// A tenth where every step is checked by a sanitizer.
+/// A fiftieth where every step is checked by a sanitizer.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr auto schedules = 10'000U;
+constexpr auto schedules = 2'000U;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr auto schedules = 10'000U;
+constexpr auto schedules = 2'000U;
 #else
 constexpr auto schedules = 100'000U;
 #endif

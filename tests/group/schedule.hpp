@@ -287,7 +287,7 @@ class random_agents {
     for (auto i = std::size_t{0}; i < n; ++i) result.ids.emplace_back(names[i]);
     result.options.max_new_answers = 1 + below(3);
     result.options.attempts = 1 + below(3);
-    result.options.time_limit = group_time{100 + below(4000)};
+    result.options.time_limit = group_time{100 + below(2000)};
     result.options.new_answers.most_similar =
         std::array{novelty::balanced, novelty::strict, novelty::lenient}[below(3)];
     slow_ = 1 + below(40);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/group/agent.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+/// Actions of agents that are told to reply in JSON, and may do otherwise.
+namespace tessera {
+
+namespace detail {
+
+[[nodiscard]] inline auto malformed(std::string why) -> agent_action {
+  return {group_event_kind::malformed, {}, std::move(why)};
+}
+/// The JSON values of a text, those of lists one by one; nothing where it is anything else.
+[[nodiscard]] inline auto json_values(std::string_view text) -> std::vector<nlohmann::json> {
+  auto result = std::vector<nlohmann::json>{};
+  auto in = std::istringstream{std::string{trimmed(text)}};
+  while (in.peek() != std::char_traits<char>::eof()) try {
+      auto value = nlohmann::json{};
+      in >> value >> std::ws;
+      if (value.is_array())
+        for (auto& one : value) result.push_back(std::move(one));
+      else
+        result.push_back(std::move(value));
+    } catch (nlohmann::json::exception const&) {
+      return {};
+    }
+  return result;
+}
+/// A member that is a text; anything else is an error that says so.
+[[nodiscard]] inline auto text_member(nlohmann::json const& object, char const* key)
+    -> std::optional<std::string> {
+  auto const found = object.find(key);
+  if (found == object.end() || not found->is_string()) return std::nullopt;
+  return found->get<std::string>();
+}
+[[nodiscard]] inline auto is_action(nlohmann::json const& value, char const* name) -> bool {
+  return value.is_object() && value.contains("action") && value["action"] == name;
+}
+/// Why several values are no action: the field's own mistakes by their names.
+[[nodiscard]] inline auto fault_of_many(std::vector<nlohmann::json> const& values) -> std::string {
+  auto votes = std::size_t{0};
+  auto answers = std::size_t{0};
+  for (auto const& one : values) {
+    votes += is_action(one, "vote") ? 1 : 0;
+    answers += is_action(one, "new_answer") ? 1 : 0;
+  }
+  if (votes > 0 && answers > 0) return "expected one action, got a vote and a new answer together";
+  if (votes > 1) return "expected one vote, got " + std::to_string(votes);
+  if (answers > 1) return "expected one new answer, got " + std::to_string(answers);
+  return "expected one JSON object, got " + std::to_string(values.size());
+}
+[[nodiscard]] inline auto has_only(nlohmann::json const& object,
+                                   std::initializer_list<std::string_view> keys) -> std::string {
+  for (auto const& [key, value] : object.items())
+    if (std::ranges::find(keys, key) == keys.end()) return key;
+  return {};
+}
+[[nodiscard]] inline auto vote_in(nlohmann::json const& object) -> agent_action {
+  if (object.contains("content"))
+    return malformed("expected one action, got a vote with the content of a new answer");
+  auto agent = text_member(object, "agent");
+  auto reason = text_member(object, "reason");
+  if (not agent) return malformed("expected a vote with \"agent\", a text, got none");
+  if (not reason) return malformed("expected a vote with \"reason\", a text, got none");
+  if (auto const other = has_only(object, {"action", "agent", "reason"}); not other.empty())
+    return malformed("expected a vote without \"" + other + "\"");
+  return {group_event_kind::vote, std::move(*agent), std::move(*reason)};
+}
+[[nodiscard]] inline auto answer_in(nlohmann::json const& object) -> agent_action {
+  if (object.contains("agent"))
+    return malformed("expected one action, got a new answer with the agent of a vote");
+  auto content = text_member(object, "content");
+  if (not content) return malformed("expected a new answer with \"content\", a text, got none");
+  if (auto const other = has_only(object, {"action", "content"}); not other.empty())
+    return malformed("expected a new answer without \"" + other + "\"");
+  return {group_event_kind::answer, {}, std::move(*content)};
+}
+
+}  // namespace detail
+
+/// The action in a reply, which has to be one JSON object and nothing else:
+///
+///     {"action": "new_answer", "content": "..."}
+///     {"action": "vote", "agent": "agent2", "reason": "..."}
+///
+/// Anything else is `malformed`, and its text says what was expected and what came.
+[[nodiscard]] inline auto parse_action(std::string_view reply) -> agent_action {
+  auto const values = detail::json_values(reply);
+  if (values.empty())
+    return detail::malformed("expected one JSON object and nothing else, got " +
+                             std::string{trimmed(reply).empty() ? "nothing" : "other text"});
+  if (values.size() > 1) return detail::malformed(detail::fault_of_many(values));
+  auto const& value = values.front();
+  if (detail::is_action(value, "vote")) return detail::vote_in(value);
+  if (detail::is_action(value, "new_answer")) return detail::answer_in(value);
+  return detail::malformed("expected \"action\" to be \"new_answer\" or \"vote\"");
+}
+
+}  // namespace tessera

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <tessera/group/action.hpp>
+
+using namespace tessera;
+using Catch::Contains;
+
+namespace {
+
+auto fault(std::string_view reply) -> std::string {
+  auto const action = parse_action(reply);
+  return action.kind == group_event_kind::malformed ? action.text : std::string{};
+}
+
+}  // namespace
+
+TEST_CASE("action: one JSON object is a vote or a new answer") {
+  CHECK(parse_action(" {\"action\": \"new_answer\", \"content\": \"it is \\\"4\\\"\"}\n") ==
+        agent_action{group_event_kind::answer, "", "it is \"4\""});
+  CHECK(parse_action(R"({"reason": "right", "agent": "agent2", "action": "vote"})") ==
+        agent_action{group_event_kind::vote, "agent2", "right"});
+}
+TEST_CASE("action: what is wrong with a reply is said") {
+  auto const vote = std::string{R"({"action": "vote", "agent": "agent2", "reason": "x"})"};
+  auto const answer = std::string{R"({"action": "new_answer", "content": "x"})"};
+  CHECK_THAT(fault(""), Contains("got nothing"));
+  CHECK_THAT(fault("I vote for agent2."),
+             Contains("one JSON object and nothing else, got other text"));
+  CHECK_THAT(fault("```json\n" + vote + "\n```"), Contains("got other text"));
+  CHECK_THAT(fault("Sure! " + vote), Contains("got other text"));
+  CHECK_THAT(fault(vote + " That is it."), Contains("got other text"));
+  CHECK_THAT(fault(vote.substr(0, 20)), Contains("got other text"));
+  CHECK_THAT(fault(vote + vote), Contains("expected one vote, got 2"));
+  CHECK_THAT(fault("[" + vote + "," + vote + "," + vote + "]"),
+             Contains("expected one vote, got 3"));
+  CHECK_THAT(fault(answer + "\n" + answer), Contains("expected one new answer, got 2"));
+  CHECK_THAT(fault(vote + answer), Contains("a vote and a new answer together"));
+  CHECK_THAT(fault(R"({"action": "vote", "agent": "agent2", "reason": "x", "content": "y"})"),
+             Contains("a vote with the content of a new answer"));
+  CHECK_THAT(fault(R"({"action": "new_answer", "content": "y", "agent": "agent2"})"),
+             Contains("a new answer with the agent of a vote"));
+  CHECK_THAT(fault(R"({"action": "vote", "reason": "x"})"), Contains("\"agent\""));
+  CHECK_THAT(fault(R"({"action": "vote", "agent": 2, "reason": "x"})"), Contains("\"agent\""));
+  CHECK_THAT(fault(R"({"action": "vote", "agent": "agent2"})"), Contains("\"reason\""));
+  CHECK_THAT(fault(R"({"action": "new_answer"})"), Contains("\"content\""));
+  CHECK_THAT(fault(R"({"action": "new_answer", "content": ["x"]})"), Contains("\"content\""));
+  CHECK_THAT(fault(R"({"action": "new_answer", "content": "x", "more": 1})"), Contains("\"more\""));
+  CHECK_THAT(fault(R"({"action": "sleep"})"), Contains("\"new_answer\" or \"vote\""));
+  CHECK_THAT(fault("4 5"), Contains("expected one JSON object, got 2"));
+  CHECK_THAT(fault("4"), Contains("\"new_answer\" or \"vote\""));
+  CHECK_THAT(fault("[]"), Contains("got other text"));
+  CHECK_THAT(fault(std::string(100'000, '[')), Contains("got other text"));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <support/folder.hpp>
+#include <tessera/group/session.hpp>
+
+using namespace tessera;
+using Catch::Contains;
+
+namespace {
+
+/// A turn of two agents, of which the second one answers `answer`, if anything.
+void take_turn(group_session& session, std::string const& question, std::string const& answer) {
+  auto const ids = std::vector<std::string>{"ada", "bob"};
+  auto turn = session.begin_turn(question, ids);
+  auto group = group_recorder(question, ids, {}, [&](std::string_view line) { turn.write(line); });
+  (void)group.handle({.kind = group_event_kind::begin});
+  if (not answer.empty())
+    (void)group.handle({.kind = group_event_kind::answer, .agent = 1, .round = 1, .text = answer});
+  turn.write_status(group.group());
+  for (auto agent = std::size_t{0}; agent < 2; ++agent)
+    (void)group.handle(
+        {.kind = group_event_kind::failure, .agent = agent, .round = group.group().round(agent)});
+  turn.finish(group.group());
+}
+
+}  // namespace
+
+TEST_CASE("session: a turn has its question, its record, its status and its answer") {
+  auto const folder = test::folder();
+  auto session = group_session(folder.path() / "mine");
+  take_turn(session, "What is it?", "A cat\n");
+  auto const turn = folder.path() / "mine" / "turn_1";
+  CHECK(read_text(turn / "question.txt") == "What is it?");
+  CHECK(read_text(turn / "final" / "bob" / "answer.txt") == "A cat");
+  auto const record = read_record(read_text(turn / "record.jsonl"));
+  CHECK(record.question == "What is it?");
+  CHECK(replay(record).outcome().answer == "A cat");
+  auto const status = nlohmann::json::parse(read_text(turn / "status.json"));
+  CHECK(status["phase"] == "ended");
+  CHECK(status["winner"] == "bob");
+}
+TEST_CASE("session: a status says how a group stands") {
+  auto group = group_protocol({"ada", "bob", "cyd"}, {});
+  auto const status = [&] { return nlohmann::json::parse(group_status_text(group)); };
+  auto const happens = [&](std::size_t agent, group_event_kind kind, std::string target = {}) {
+    (void)group.handle({.kind = kind,
+                        .agent = agent,
+                        .round = group.round(agent),
+                        .view = group.version(),
+                        .target = std::move(target),
+                        .text = "some text"});
+  };
+  CHECK(status()["phase"] == "idle");
+  happens(0, group_event_kind::begin);
+  happens(2, group_event_kind::text);
+  CHECK(status()["agents"]["cyd"]["status"] == "streaming");
+  happens(0, group_event_kind::answer);
+  CHECK(status()["agents"]["bob"]["status"] == "restarting");
+  for (auto i = 0U; i < 3; ++i) happens(i, group_event_kind::seen);
+  happens(1, group_event_kind::vote, "agent1");
+  happens(2, group_event_kind::timeout);
+  CHECK(group_status_text(group) ==
+        R"({"phase":"answering","completion":60,"agents":{)"
+        R"("ada":{"status":"waiting","answered":true},)"
+        R"("bob":{"status":"voted","answered":false,"vote":"ada"},)"
+        R"("cyd":{"status":"timeout","answered":false}},"votes":{"ada":1},"winner":null})");
+  happens(0, group_event_kind::vote, "agent1");
+  CHECK(status()["phase"] == "presenting");
+  CHECK(status()["completion"] == 90);
+  CHECK(status()["winner"] == "ada");
+  happens(0, group_event_kind::presentation);
+  CHECK(status()["completion"] == 100);
+  CHECK(status()["agents"]["bob"]["status"] == "completed");
+}
+TEST_CASE("session: the next turn goes on from those that have an answer") {
+  auto const folder = test::folder();
+  {
+    auto session = group_session::begin(folder.path());
+    CHECK(session.folder() == folder.path() / "session_1");
+    CHECK(session.task("What is it?").earlier.empty());
+    take_turn(session, "What is it?", "A cat");
+    take_turn(session, "Nobody knows?", "");
+  }
+  auto session = group_session(folder.path() / "session_1");
+  CHECK(session.size() == 2);
+  take_turn(session, "Of which color?", "Black");
+  CHECK(session.task("Why?").earlier ==
+        std::vector<group_turn>{{"What is it?", "A cat"}, {"Of which color?", "Black"}});
+  CHECK(exists(folder.path() / "session_1" / "turn_3" / "record.jsonl"));
+}
+TEST_CASE("session: sessions are listed") {
+  auto const folder = test::folder();
+  CHECK(list_sessions(folder.path() / "none").empty());
+  for (auto i = 0; i < 10; ++i) {
+    auto session = group_session::begin(folder.path());
+    if (i == 4) continue;  // no turn
+    take_turn(session, "Question " + std::to_string(i), i == 5 ? "" : "Answer");
+  }
+  auto const all = list_sessions(folder.path());
+  REQUIRE(all.size() == 9);
+  CHECK(all[0].last_question == "Question 0");
+  CHECK(all[0].last_answer == "Answer");
+  CHECK(all[4].turns == 1);
+  CHECK(all[4].last_question.empty());
+  CHECK(all[8].folder.filename() == "session_10");
+}
+TEST_CASE("session: an agent whose id is no folder's name is refused before anything is written") {
+  auto const folder = test::folder();
+  auto session = group_session(folder.path());
+  for (auto const* id : {"", "..", ".x", "a/b", "a b", "\xC3\xA9"})
+    CHECK_THROWS_WITH(session.begin_turn("?", {"fine", id}), Contains("expected ids of letters"));
+  CHECK(std::filesystem::is_empty(folder.path()));
+  auto turn = session.begin_turn("?", {"fine"});
+  std::filesystem::remove_all(turn.folder());
+  CHECK_THROWS_AS(turn.write_status(group_protocol({"fine"}, {})), file_error);
+}
