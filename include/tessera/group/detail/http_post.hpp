@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tessera::detail {
+
+/// "http://localhost:8000/v1" in its parts.
+///
+/// Errors  std::invalid_argument for another scheme, and for an address without a host
+struct service_address {
+  std::string host;
+  std::string port = "80";
+  std::string prefix;
+
+  explicit service_address(std::string_view url) {
+    constexpr auto scheme = std::string_view{"http://"};
+    if (not url.starts_with(scheme)) refuse(url);
+    auto const rest = url.substr(scheme.size());
+    auto const slash = std::min(rest.find('/'), rest.size());
+    auto const place = rest.substr(0, slash);
+    auto const colon = place.rfind(':');
+    host = place.substr(0, colon);
+    if (colon != std::string_view::npos) port = place.substr(colon + 1);
+    prefix = rest.substr(slash);
+    while (prefix.ends_with('/')) prefix.pop_back();
+    auto const printable = [](char one) { return one > ' ' && one < 0x7F; };
+    auto const is_number = port.find_first_not_of("0123456789") == std::string::npos;
+    if (host.empty() || port.empty() || not is_number || not std::ranges::all_of(url, printable))
+      refuse(url);
+  }
+
+ private:
+  [[noreturn]] static void refuse(std::string_view url) {
+    throw std::invalid_argument("expected http://<host>:<port>, got " + std::string{url});
+  }
+};
+
+/// One POST whose answer is read as it comes.
+///
+/// Errors  std::runtime_error says what failed: no connection, silence, an answer that breaks off
+class http_post {
+  using tcp = boost::asio::ip::tcp;
+  using error_code = boost::system::error_code;
+
+ public:
+  using clock = std::chrono::steady_clock;
+
+  http_post(service_address const& to, std::string const& path, std::string body,
+            std::string const& token)
+      : request_(boost::beast::http::verb::post, to.prefix + path, 11, std::move(body)) {
+    using boost::beast::http::field;
+    request_.set(field::host, to.host + ':' + to.port);
+    request_.set(field::content_type, "application/json");
+    request_.set(field::accept, "text/event-stream");
+    if (not token.empty()) request_.set(field::authorization, "Bearer " + token);
+    request_.keep_alive(false);
+    request_.prepare_payload();
+    response_.body_limit(boost::none);
+    resolver_.async_resolve(to.host, to.port, [this](error_code error, auto const& found) {
+      if (error) return end(error);
+      stream_.async_connect(found, [this](error_code e, auto const&) { e ? end(e) : write(); });
+    });
+  }
+
+  /// Until the answer's head is there: its status. 0 where `wanted` says false before.
+  auto await_head(std::chrono::milliseconds silence, std::function<bool()> const& wanted)
+      -> unsigned {
+    if (not await(silence, wanted)) return 0;
+    return response_.get().result_int();
+  }
+  [[nodiscard]] auto type() const -> std::string {
+    return std::string{response_.get()[boost::beast::http::field::content_type]};
+  }
+  /// The next bytes of the body; none at its end, and nothing where `wanted` says false before.
+  auto next(std::chrono::milliseconds silence, std::function<bool()> const& wanted)
+      -> std::optional<std::string_view> {
+    if (response_.is_done()) return std::string_view{};
+    done_.reset();
+    auto& body = response_.get().body();
+    body.data = bytes_.data();
+    body.size = bytes_.size();
+    boost::beast::http::async_read_some(stream_, buffer_, response_,
+                                        [this](error_code error, std::size_t) { end(error); });
+    if (not await(silence, wanted)) return std::nullopt;
+    auto const count = bytes_.size() - response_.get().body().size;
+    if (count == 0 && not response_.is_done()) return next(silence, wanted);
+    return std::string_view{bytes_.data(), count};
+  }
+
+ private:
+  void write() {
+    boost::beast::http::async_write(stream_, request_, [this](error_code error, std::size_t) {
+      if (error) return end(error);
+      boost::beast::http::async_read_header(stream_, buffer_, response_,
+                                            [this](error_code e, std::size_t) { end(e); });
+    });
+  }
+  void end(error_code error) { done_ = error; }
+  /// False where it is not waited for any more.
+  auto await(std::chrono::milliseconds silence, std::function<bool()> const& wanted) -> bool {
+    constexpr auto slice = std::chrono::milliseconds{20};
+    auto const until = clock::now() + silence;
+    while (not done_) {
+      if (not wanted()) return false;
+      if (clock::now() >= until)
+        throw std::runtime_error("no answer in " + std::to_string(silence.count()) + " ms");
+      context_.restart();
+      (void)context_.run_one_for(slice);
+    }
+    if (*done_ && *done_ != boost::beast::http::error::need_buffer)
+      throw std::runtime_error(done_->message());
+    return true;
+  }
+
+  boost::asio::io_context context_ = boost::asio::io_context{1};
+  tcp::resolver resolver_ = tcp::resolver{context_};
+  boost::beast::tcp_stream stream_ = boost::beast::tcp_stream{context_};
+  boost::beast::flat_buffer buffer_;
+  boost::beast::http::request<boost::beast::http::string_body> request_;
+  boost::beast::http::response_parser<boost::beast::http::buffer_body> response_;
+  std::array<char, 4096> bytes_{};
+  std::optional<error_code> done_;
+};
+
+}  // namespace tessera::detail

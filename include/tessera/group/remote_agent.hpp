@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/group/action.hpp>
+#include <tessera/group/detail/event_lines.hpp>
+#include <tessera/group/detail/http_post.hpp>
+
+/// An agent behind an OpenAI-compatible address. Boost.Beast takes long to compile: include it
+/// where agents are made.
+namespace tessera {
+
+struct remote_agent_options {
+  std::string url = {};    ///< "http://localhost:8000/v1"
+  std::string model = {};  ///< by the name that is known there
+  std::string token = {};
+  std::string character = {};  ///< a system message of its own
+  std::optional<double> temperature = {};
+  std::optional<std::uint64_t> seed = {};
+  std::optional<std::size_t> max_tokens = {};
+  std::chrono::milliseconds silence{30'000};      ///< longest wait for the next bytes
+  std::size_t most_text = std::size_t{1} << 20U;  ///< bytes of a reply
+};
+
+namespace detail {
+
+/// The conversation of one agent with its address.
+class remote_conversation {
+ public:
+  explicit remote_conversation(remote_agent_options options)
+      : options_(std::move(options)), address_(options_.url) {
+    auto const printable = [](char one) { return one > ' ' && one < 0x7F; };
+    if (not std::ranges::all_of(options_.token, printable))
+      throw std::invalid_argument("remote_agent: expected a token of printable letters");
+  }
+
+  void take_round(agent_round& round) {
+    begin(round.request());
+    round.seen(version_);
+    auto const presents = round.request().kind == group_command_kind::present;
+    for (;;) {
+      auto reply = ask(round);
+      if (round.cancelled()) return;
+      if (auto const view = std::exchange(injected_, std::nullopt)) {
+        add_injected(*view, reply);
+        round.seen(version_);
+        continue;
+      }
+      messages_.push_back({"assistant", reply});
+      if (presents) return round.finish({group_event_kind::presentation, {}, std::move(reply)});
+      return round.finish(parse_action(reply));
+    }
+  }
+
+ private:
+  void begin(agent_request const& asked) {
+    auto const& view = asked.view;
+    injected_.reset();
+    if (asked.kind == group_command_kind::present) {
+      messages_ = presenting_prompt(asked.task, view, asked.label, options_.character);
+    } else if (asked.kind == group_command_kind::retry && not messages_.empty()) {
+      auto text = version_ < view.version ? injected_text(view, version_) + "\n\n" : std::string{};
+      text += correction_text(view, asked.wrong) + "\n\n" + action_format(view);
+      messages_.push_back({"user", std::move(text)});
+    } else {
+      messages_ = answering_prompt(asked.task, view, options_.character);
+      messages_.back().content += "\n\n" + action_format(view);
+    }
+    version_ = view.version;
+  }
+  /// What it was about to say is kept, so that it can go on from there.
+  void add_injected(group_view const& view, std::string const& unfinished) {
+    if (not unfinished.empty()) messages_.push_back({"assistant", unfinished});
+    messages_.push_back({"user", injected_text(view, version_) + "\n\n" + action_format(view)});
+    version_ = view.version;
+  }
+  [[nodiscard]] auto body() const -> std::string {
+    auto messages = nlohmann::json::array();
+    for (auto const& one : messages_)
+      messages.push_back({{"role", one.role}, {"content", one.content}});
+    auto result = nlohmann::json{
+        {"model", options_.model}, {"messages", std::move(messages)}, {"stream", true}};
+    if (options_.temperature) result["temperature"] = *options_.temperature;
+    if (options_.seed) result["seed"] = *options_.seed;
+    if (options_.max_tokens) result["max_tokens"] = *options_.max_tokens;
+    return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  }
+
+  /// The reply, or as much of it as came before the round was over or had new answers.
+  [[nodiscard]] auto ask(agent_round& round) -> std::string try {
+    reply_.clear();
+    ended_ = false;
+    auto post = http_post(address_, "/chat/completions", body(), options_.token);
+    auto const wanted = [&] {
+      if (not injected_) injected_ = round.new_view();
+      return not round.cancelled() && not injected_;
+    };
+    auto const status = post.await_head(options_.silence, wanted);
+    if (status == 0) return {};
+    if (status != 200) refuse(status, post, wanted);
+    if (auto const type = post.type(); not type.starts_with("text/event-stream"))
+      throw std::runtime_error("expected text/event-stream, got " + type.substr(0, 60));
+    auto lines = event_lines{};
+    while (not ended_) {
+      auto const bytes = post.next(options_.silence, wanted);
+      if (not bytes) return reply_;
+      if (bytes->empty()) throw std::runtime_error("the answer broke off");
+      lines.feed(*bytes, [&](std::string const& data) { hear(round, data); });
+    }
+    return reply_;
+  } catch (std::exception const& e) {
+    throw std::runtime_error(options_.url + ": " + e.what());
+  }
+  /// One piece of the reply.
+  void hear(agent_round& round, std::string const& data) {
+    if (ended_) return;
+    if (data == "[DONE]") {
+      ended_ = true;
+      return;
+    }
+    auto const chunk = nlohmann::json::parse(data, nullptr, false);
+    if (not chunk.is_object()) throw std::runtime_error("expected JSON in its events, got none");
+    if (chunk.contains("error")) throw std::runtime_error(message_of(chunk));
+    auto piece = chunk.value(content_, nlohmann::json{});
+    if (not piece.is_string()) return;
+    reply_ += piece.get_ref<std::string const&>();
+    if (reply_.size() > options_.most_text)
+      throw std::runtime_error("the reply has more than " + std::to_string(options_.most_text) +
+                               " bytes");
+    round.text(piece.get<std::string>());
+  }
+  [[nodiscard]] static auto message_of(nlohmann::json const& body) -> std::string {
+    auto const message =
+        body.value(nlohmann::json::json_pointer{"/error/message"}, nlohmann::json{});
+    return message.is_string() ? message.get<std::string>().substr(0, 300) : "an error";
+  }
+  [[noreturn]] void refuse(unsigned status, http_post& post,
+                           std::function<bool()> const& wanted) const {
+    auto text = std::string{};
+    for (auto more = post.next(options_.silence, wanted); more && not more->empty();
+         more = post.next(options_.silence, wanted)) {
+      text += *more;
+      if (text.size() > std::size_t{64} * 1024) break;
+    }
+    auto const body = nlohmann::json::parse(text, nullptr, false);
+    throw std::runtime_error("status " + std::to_string(status) +
+                             (body.is_object() ? ", " + message_of(body) : std::string{}));
+  }
+
+  remote_agent_options options_;
+  service_address address_;
+  nlohmann::json::json_pointer content_{"/choices/0/delta/content"};
+  std::vector<group_message> messages_;
+  std::size_t version_ = 0;  ///< of the answers that it was told of
+  std::optional<group_view> injected_;
+  std::string reply_;
+  bool ended_ = false;
+};
+
+}  // namespace detail
+
+/// Asks POST <url>/chat/completions, streamed. The action is asked for as JSON (`parse_action`);
+/// one that is wrong is told what was wrong, in the same conversation. Answers that are new end
+/// what it says, and it goes on from there with them.
+///
+/// Errors  std::invalid_argument for a url that is not http://<host>:<port>; an address that is
+/// dead,
+///         silent, answers another status or breaks off is a failure of this agent alone:
+///         tests/group/remote_agent.cpp
+class remote_agent : public group_agent {
+ public:
+  explicit remote_agent(remote_agent_options options)
+      : conversation_(std::move(options)),
+        rounds_([this](agent_round& round) { conversation_.take_round(round); }) {}
+
+  void start(agent_request request, std::shared_ptr<agent_sink> sink) override {
+    rounds_.start(std::move(request), std::move(sink));
+  }
+  auto inject(group_view const& view) -> bool override { return rounds_.inject(view); }
+  void cancel() override { rounds_.cancel(); }
+
+ private:
+  detail::remote_conversation conversation_;
+  threaded_agent rounds_;  ///< ends before the conversation does
+};
+
+}  // namespace tessera

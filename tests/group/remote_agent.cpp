@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <tessera/group/conductor.hpp>
+#include <tessera/group/remote_agent.hpp>
+#include <tessera/serve/http_server.hpp>
+
+#include <future>
+
+using namespace tessera;
+using namespace std::chrono_literals;
+using Catch::Contains;
+
+namespace {
+
+using exchange_pointer = std::shared_ptr<http_exchange>;
+using agents = std::vector<std::shared_ptr<group_agent>>;
+
+/// One event of a stream: a piece of the reply.
+auto event_of(std::string const& piece) -> std::string {
+  return "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":" + json_text(piece) + "}}]}\n\n";
+}
+auto begin_stream(exchange_pointer const& exchange) -> void {
+  exchange->begin({.body = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n",
+                   .type = "text/event-stream"});
+}
+/// A whole reply, a few letters at a time.
+void reply(exchange_pointer const& exchange, std::string const& text) {
+  begin_stream(exchange);
+  for (auto at = std::size_t{0}; at < text.size(); at += 5)
+    (void)exchange->write(event_of(text.substr(at, 5)));
+  (void)exchange->write("data: [DONE]\n\n");
+  exchange->end();
+}
+
+/// An address that does what the test says, request by request.
+struct service {
+  using script = std::function<void(exchange_pointer const&, std::size_t number)>;
+
+  explicit service(script does)
+      : server({}, [this, does = std::move(does)](exchange_pointer const& exchange) {
+          auto number = std::size_t{0};
+          {
+            auto const lock = std::lock_guard{mutex};
+            number = bodies.size();
+            bodies.push_back(nlohmann::json::parse(exchange->request().body));
+            requests.push_back(exchange->request());
+          }
+          does(exchange, number);
+        }) {}
+  [[nodiscard]] auto url() const -> std::string {
+    return "http://127.0.0.1:" + std::to_string(server.port()) + "/v1";
+  }
+  [[nodiscard]] auto agent(remote_agent_options options = {}) const
+      -> std::shared_ptr<group_agent> {
+    options.url = url();
+    options.model = "small";
+    return std::make_shared<remote_agent>(options);
+  }
+  [[nodiscard]] auto message(std::size_t request, std::size_t number) -> std::string {
+    auto const lock = std::lock_guard{mutex};
+    return bodies.at(request).at("messages").at(number).at("content");
+  }
+  [[nodiscard]] auto count() -> std::size_t {
+    auto const lock = std::lock_guard{mutex};
+    return bodies.size();
+  }
+
+  std::mutex mutex;
+  std::vector<nlohmann::json> bodies;
+  std::vector<http_request> requests;
+  http_server server;
+};
+
+constexpr auto answer_four = R"({"action": "new_answer", "content": "four"})";
+constexpr auto answer_five = R"({"action": "new_answer", "content": "five, by another way"})";
+constexpr auto vote_for_one = R"({"action": "vote", "agent": "agent1", "reason": "it is right"})";
+
+/// A group of these agents, and why each was lost.
+struct run {
+  group_protocol group;
+  std::vector<std::string> lost;
+
+  explicit run(std::vector<std::string> const& ids, group_options options = {})
+      : group(ids, std::move(options)), lost(ids.size()) {}
+  auto with(agents const& all, std::chrono::milliseconds round_timeout = 60s) -> bool {
+    return conduct(group, {"What is 2 + 2?"}, all,
+                   {.round_timeout = round_timeout,
+                    .tick = 5ms,
+                    .observe = [&](group_event const& event, group_protocol const&) {
+                      if (event.kind == group_event_kind::failure) lost[event.agent] = event.text;
+                    }});
+  }
+};
+/// Why a single agent of this service is lost.
+auto failure_of(service::script script, remote_agent_options options = {}) -> std::string {
+  auto at = service(std::move(script));
+  auto it = run({"ada"});
+  REQUIRE(it.with({at.agent(std::move(options))}));
+  CHECK_FALSE(it.group.outcome().winner);
+  return it.lost[0];
+}
+
+}  // namespace
+
+TEST_CASE("remote_agent: asks for an action in JSON, streamed") {
+  auto at = service([](auto const& exchange, std::size_t) { reply(exchange, answer_four); });
+  auto it = run({"ada"});
+  REQUIRE(it.with({at.agent({.token = "secret",
+                             .character = "You are terse.",
+                             .temperature = 0.5,
+                             .seed = 7,
+                             .max_tokens = 100})}));
+  CHECK(it.group.outcome() == group_outcome{group_cause::alone, 0, "four", false});
+  auto const& body = at.bodies.at(0);
+  CHECK(body.at("model") == "small");
+  CHECK(body.at("stream") == true);
+  CHECK(body.at("temperature") == 0.5);
+  CHECK(body.at("seed") == 7);
+  CHECK(body.at("max_tokens") == 100);
+  CHECK_THAT(at.message(0, 0), Contains("You are terse."));
+  CHECK_THAT(at.message(0, 1), Contains("What is 2 + 2?") && Contains("none yet") &&
+                                   Contains("Reply with one JSON object") &&
+                                   not Contains("\"vote\""));
+  CHECK(at.requests.at(0).path == "/v1/chat/completions");
+  CHECK(at.requests.at(0).header("Authorization") == "Bearer secret");
+}
+TEST_CASE("remote_agent: two agents answer, vote, and the winner presents") {
+  auto const does = [](std::string const& own, std::string const& answer) {
+    return [=](exchange_pointer const& exchange, std::size_t) {
+      auto const& asked = exchange->request().body;
+      auto const has = [&](std::string const& text) {
+        return asked.find(text) != std::string::npos;
+      };
+      if (has("Give the final answer."))
+        reply(exchange, "It is four.");
+      else
+        reply(exchange, has("<" + own + ">") ? vote_for_one : answer);
+    };
+  };
+  auto first = service(does("agent1", answer_four));
+  auto second = service(does("agent2", answer_five));
+  auto it = run({"ada", "bob"});
+  REQUIRE(it.with({first.agent(), second.agent()}));
+  CHECK(it.group.outcome() == group_outcome{group_cause::votes, 0, "It is four.", true});
+  CHECK(it.group.version() == 2);
+  CHECK_THAT(first.message(first.count() - 1, 1),
+             Contains("five, by another way") && Contains("agent2 votes for agent1: it is right"));
+}
+TEST_CASE("remote_agent: what was wrong is told in the same conversation, three times at most") {
+  auto at = service([](auto const& exchange, std::size_t number) {
+    reply(exchange, number == 0 ? "I say four." : number == 1 ? vote_for_one : answer_four);
+  });
+  auto it = run({"ada"});
+  REQUIRE(it.with({at.agent()}));
+  CHECK(it.group.outcome().answer == "four");
+  REQUIRE(at.count() == 3);
+  CHECK(at.message(1, 2) == "I say four.");
+  CHECK_THAT(at.message(1, 3), Contains("one JSON object and nothing else, got other text"));
+  CHECK_THAT(at.message(2, 5), Contains("there are no answers to vote for yet"));
+
+  auto never = service([](auto const& exchange, std::size_t) { reply(exchange, "I say four."); });
+  auto lost = run({"ada"});
+  REQUIRE(lost.with({never.agent()}));
+  CHECK(lost.group.status(0) == agent_status::error);
+  CHECK(never.count() == 3);
+}
+TEST_CASE("remote_agent: new answers end what it says, and it goes on with them") {
+  auto waiting = std::promise<void>{};
+  auto begun = waiting.get_future();
+  auto held = exchange_pointer{};
+  auto late = service([&](auto const& exchange, std::size_t number) {
+    if (number > 0) return reply(exchange, vote_for_one);
+    begin_stream(exchange);
+    (void)exchange->write(event_of("I begin to th"));
+    held = exchange;  // and never ends
+    waiting.set_value();
+  });
+  auto early = service([&](auto const& exchange, std::size_t number) {
+    if (number == 0) begun.wait();
+    reply(exchange, number == 0 ? answer_four : number == 1 ? vote_for_one : "Four.");
+  });
+  auto it = run({"ada", "bob"});
+  REQUIRE(it.with({early.agent(), late.agent()}));
+  CHECK(it.group.outcome() == group_outcome{group_cause::votes, 0, "Four.", true});
+  REQUIRE(late.count() == 2);
+  auto const size = late.bodies[1].at("messages").size();
+  CHECK_THAT(late.message(1, size - 1), Contains("NEW ANSWERS came:\n<agent1>\nfour\n</agent1>"));
+  held.reset();
+}
+TEST_CASE("remote_agent: a dead, silent or broken address does not stop the others") {
+  auto held = std::vector<exchange_pointer>{};
+  auto mutex = std::mutex{};
+  auto good = service([](auto const& exchange, std::size_t number) {
+    reply(exchange, number == 0 ? answer_four : vote_for_one);
+  });
+  auto silent = service([&](auto const& exchange, std::size_t) {
+    auto const lock = std::lock_guard{mutex};
+    held.push_back(exchange);
+  });
+  auto const dead = std::make_shared<remote_agent>(
+      remote_agent_options{.url = "http://127.0.0.1:1/v1", .model = "small"});
+  auto it = run({"able", "dead", "silent", "slow"});
+  REQUIRE(it.with({good.agent(), dead, silent.agent({.silence = 100ms}), silent.agent()}, 1500ms));
+  CHECK(it.group.outcome() == group_outcome{group_cause::alone, 0, "four", false});
+  CHECK_THAT(it.lost[1], Contains("http://127.0.0.1:1/v1: Connection refused"));
+  CHECK_THAT(it.lost[2], Contains("no answer in 100 ms"));
+  CHECK(it.group.status(3) == agent_status::timeout);
+  auto const lock = std::lock_guard{mutex};
+  held.clear();
+}
+TEST_CASE("remote_agent: what is no stream of a reply is its failure, by its reason") {
+  CHECK_THAT(
+      failure_of([](auto const& exchange, std::size_t) {
+        exchange->answer({.status = 404, .body = R"({"error":{"message":"no such model"}})"});
+      }),
+      Contains("status 404, no such model"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               exchange->answer({.status = 500, .body = R"({"error":["x"]})"});
+             }),
+             Contains("/v1: "));
+  CHECK_THAT(
+      failure_of([](auto const& exchange, std::size_t) { exchange->answer({.body = "{}"}); }),
+      Contains("expected text/event-stream, got application/json"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               begin_stream(exchange);
+               (void)exchange->write(event_of("I say"));
+               exchange->end();
+             }),
+             Contains("the answer broke off"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               begin_stream(exchange);
+               (void)exchange->write("data: hello\n\n");
+             }),
+             Contains("expected JSON in its events"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               begin_stream(exchange);
+               (void)exchange->write("data: {\"error\":{\"message\":\"overloaded\"}}\n\n");
+             }),
+             Contains("overloaded"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) { reply(exchange, answer_four); },
+                        {.most_text = 10}),
+             Contains("the reply has more than 10 bytes"));
+}
+TEST_CASE("remote_agent: an address that is none is refused") {
+  for (auto const* url : {"", "https://host/v1", "http://", "http://:80", "http://host:x/v1",
+                          "http://host/v1\r\nX: y"})
+    CHECK_THROWS_AS(remote_agent({.url = url, .model = "m"}), std::invalid_argument);
+  CHECK_THROWS_AS(remote_agent({.url = "http://host", .model = "m", .token = "a\r\nb"}),
+                  std::invalid_argument);
+}
+TEST_CASE("remote_agent: events are read in whatever pieces they come") {
+  auto const stream = std::string{
+      ": a comment\r\ndata: one\r\n\r\nevent: x\ndata:two\ndata:  three\n\nid: 4\n\ndata\n\ndata: "
+      "end"};
+  for (auto size = std::size_t{1}; size <= stream.size(); ++size) {
+    auto lines = detail::event_lines{};
+    auto got = std::vector<std::string>{};
+    for (auto at = std::size_t{0}; at < stream.size(); at += size)
+      lines.feed(stream.substr(at, size), [&](auto const& data) { got.push_back(data); });
+    CHECK(got == std::vector<std::string>{"one", "two\n three", ""});
+  }
+  auto lines = detail::event_lines{};
+  CHECK_THROWS_WITH(lines.feed(std::string(2'000'000, 'x'), [](auto const&) {}),
+                    Contains("at most a megabyte"));
+}
