@@ -180,7 +180,10 @@ template <class Group> class conductor {
     using enum group_command_kind;
     if (command.kind == end) return;
     auto& round = rounds_[command.agent];
-    if (command.kind == cancel) return stop(round);
+    if (command.kind == cancel) {
+      stop(round);
+      return;
+    }
     if (command.kind == inject && injected(round, command)) return;
     if (command.kind != inject && command.kind != retry)
       round.until = clock::now() + options_.round_timeout;

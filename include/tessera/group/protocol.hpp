@@ -318,8 +318,11 @@ class group_protocol {
   }
   void decide() {
     choose();
-    auto& winner = members_[*outcome_.winner];
-    if (not winner.alive) return finish(group_cause::votes);
+    auto& winner = members_[outcome_.winner.value_or(0)];  // there are votes: there is one
+    if (not winner.alive) {
+      finish(group_cause::votes);
+      return;
+    }
     phase_ = group_phase::presenting;
     start(winner);
   }
@@ -352,9 +355,9 @@ class group_protocol {
     one.running = true;
     one.round += 1;
     one.attempt = 0;
-    if (phase_ != group_phase::presenting) return command(group_command_kind::start, one);
-    one.status = agent_status::waiting;
-    command(group_command_kind::present, one);
+    auto const presents = phase_ == group_phase::presenting;
+    if (presents) one.status = agent_status::waiting;
+    command(presents ? group_command_kind::present : group_command_kind::start, one);
   }
   void tell_of_answer(member const& author) {
     for (auto& one : members_) {
