@@ -7,9 +7,10 @@
 #   tessera::program  these, CLI11 and yaml-cpp: include/tessera/program
 #   tessera::track    those of train, and Boost's Beast: include/tessera/track
 #   tessera::optimize those of train, and SQLite: include/tessera/optimize
+#   tessera::generate threads: include/tessera/generate
 #   tessera::serve    those of train, and Boost's Beast: include/tessera/serve
 #   tessera::group    nlohmann-json, threads, and Boost's Beast: include/tessera/group
-set(all_components bridge io text train program track optimize serve group)
+set(all_components bridge io text train program track optimize generate serve group)
 if(PROJECT_IS_TOP_LEVEL)
   set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
 else()
@@ -35,7 +36,7 @@ function(tessera_component name)
   if(name STREQUAL tessera)
     set(target tessera)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${root}/*.hpp")
-    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|text|train|program|track|optimize|serve|group)/")
+    list(FILTER headers EXCLUDE REGEX "^${root}/tessera/(bridge|data|io|text|train|program|track|optimize|generate|serve|group)/")
     # Files themselves need no other package, and bridge writes them without io.
     list(APPEND headers "${root}/tessera/io/file.hpp")
   else()
@@ -132,6 +133,12 @@ if("program" IN_LIST TESSERA_COMPONENTS)
   endif()
   tessera_component(program FOLDERS program ${installed}
     LINKS tessera_train CLI11::CLI11 yaml-cpp PACKAGES "CLI11 2.1" "yaml-cpp 0.7")
+endif()
+
+if("generate" IN_LIST TESSERA_COMPONENTS)
+  find_package(Threads REQUIRED)
+  tessera_component(generate FOLDERS generate
+    LINKS tessera Threads::Threads PACKAGES "Threads")
 endif()
 
 # Beast is headers alone, and needs all of Boost's.

@@ -12,7 +12,7 @@ import sys
 
 from tree import LEVEL, line_of, report
 
-COMPONENTS = {"bridge", "io", "data", "text", "train", "program", "track", "optimize", "serve",
+COMPONENTS = {"bridge", "io", "data", "text", "train", "program", "track", "optimize", "generate", "serve",
               "group"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:<tessera/([^>]+)>|"([^"]+)")', re.MULTILINE)
 

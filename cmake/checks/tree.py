@@ -4,7 +4,7 @@ import sys
 
 # Low to high; floors of one level may include each other.
 FLOORS = ["core", "shape", "backend", "tensor", "random", "ops", "grad", "compose", "layers",
-          "models", "optim", "bridge io data", "text", "train", "program track optimize group",
+          "models", "optim", "bridge io data", "text", "train", "program track optimize group generate",
           "parallel", "serve"]
 LEVEL = {floor: level for level, floors in enumerate(FLOORS) for floor in floors.split()}
 
