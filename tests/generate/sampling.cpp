@@ -114,12 +114,12 @@ TEST_CASE("sampler: draws as often as the probabilities say, nothing that was cu
     auto draw = sampler(options, scores.size());
     draw.probabilities(scores, want);
     CHECK(std::accumulate(want.begin(), want.end(), 0.0) == Approx(1));
-    constexpr auto draws = 3'000;
+    constexpr auto draws = 1'500;
     auto counts = std::vector<double>(scores.size());
     for (auto i = 0; i < draws; ++i) counts[draw(scores).token] += 1.0 / draws;
     for (auto i = std::size_t{0}; i < scores.size(); ++i) {
       if (want[i] == 0) CHECK(counts[i] == 0);
-      CHECK(std::abs(counts[i] - want[i]) < 0.03);
+      CHECK(std::abs(counts[i] - want[i]) < 0.04);
     }
   }
 }

@@ -10,7 +10,7 @@ using namespace tessera;
 
 namespace {
 
-[[nodiscard]] auto bytes_of(std::vector<double> const& values) -> std::vector<std::byte> {
+[[nodiscard]] auto bytes_in(std::vector<double> const& values) -> std::vector<std::byte> {
   auto result = std::vector<std::byte>{};
   for (auto const v : values) result.push_back(static_cast<std::byte>(v));
   return result;
@@ -68,11 +68,11 @@ TEST_CASE("gguf blocks: the types' sizes, stored bytes and read numbers are thos
   for (auto const type : readable_types) {
     auto const name = std::string{facts_of(type).name};
     INFO(name);
-    auto const stored = bytes_of(g[name + ".bytes"]);
+    auto const stored = bytes_in(g[name + ".bytes"]);
     CHECK(encode_numbers(type, numbers) == stored);
     CHECK(same_bits(decoded(type, stored), floats_of(g[name + ".numbers"])));
     if (facts_of(type).numbers > 1)
-      CHECK(same_bits(decoded(type, bytes_of(g[name + ".any"])),
+      CHECK(same_bits(decoded(type, bytes_in(g[name + ".any"])),
                       floats_of(g[name + ".any_numbers"])));
   }
 }
@@ -96,7 +96,7 @@ TEST_CASE("gguf blocks: what a type cannot hold is refused") {
 // -- reading -----------------------------------------------------------------------------------
 TEST_CASE("gguf: metadata and tensors are what PyPI's gguf wrote") {
   auto const g = test::golden("gguf_files");
-  auto const bytes = bytes_of(g["file"]);
+  auto const bytes = bytes_in(g["file"]);
   auto const file = gguf(bytes, "file.gguf");
   CHECK(file.get<std::uint64_t>("a.u8") == 255);
   CHECK(file.get<int>("a.i8") == -128);
@@ -134,7 +134,7 @@ TEST_CASE("gguf: metadata and tensors are what PyPI's gguf wrote") {
   }
 }
 TEST_CASE("gguf: a value of another type, and what is not there, is refused by name") {
-  auto const bytes = bytes_of(test::golden("gguf_files")["file"]);
+  auto const bytes = bytes_in(test::golden("gguf_files")["file"]);
   auto const file = gguf(bytes, "x.gguf");
   using Catch::Contains;
   CHECK_THROWS_WITH(file.get<std::uint8_t>("a.u16"),

@@ -133,7 +133,7 @@ using list = std::vector<hostile>;
     auto const kind = static_cast<gguf_type>(type);
     auto const name = std::string{name_of(kind)};
     if (kind == gguf_type::array) continue;
-    auto const least = kind == gguf_type::string ? 8 : bytes_of(kind);
+    auto const least = kind == gguf_type::string ? 8 : byte_size_of(kind);
     auto short_pair = file(0, 1, pair("k", type, {}));
     short_pair.resize(std::max(short_pair.size() + least - 1, std::size_t{24 + 14}));
     if (least > 1) add("cut " + name, short_pair, "key \"k\": expected 1 of " + name + ", got ");
@@ -249,7 +249,7 @@ using list = std::vector<hostile>;
 }
 
 /// What the file is refused with, or nothing.
-[[nodiscard]] auto verdict(std::span<std::byte const> content) -> std::string {
+[[nodiscard]] auto outcome(std::span<std::byte const> content) -> std::string {
   try {
     (void)gguf(content, "bad.gguf");
   } catch (file_error const& e) {
@@ -265,7 +265,7 @@ TEST_CASE("gguf: more than a hundred hostile files are refused, each with what i
   for (auto const& each : {starts(), names(), values(), tensor_lists()})
     for (auto const& [name, content, message] : each) {
       INFO(name);
-      auto const said = verdict(content);
+      auto const said = outcome(content);
       CHECK_THAT(said, Catch::StartsWith("bad.gguf: ") && Catch::Contains(message));
       CHECK(said.size() < 400);
       ++count;
@@ -282,17 +282,17 @@ TEST_CASE("gguf: a file cut anywhere before its last tensor's end is refused") {
   auto const header = content.header();
   auto whole = bytes{};
   for (auto const part : content.parts(header)) whole.append(part);
-  CHECK(verdict(whole).empty());
+  CHECK(outcome(whole).empty());
   for (auto n = std::size_t{0}; n < whole.size(); ++n)
-    CHECK_FALSE(verdict(std::span{whole}.first(n)).empty());
+    CHECK_FALSE(outcome(std::span{whole}.first(n)).empty());
 }
 TEST_CASE("gguf: what is only unusual is read") {
-  CHECK(verdict(file(0, 0)).empty());
-  CHECK(verdict(tensors(1, tensor("scalar", {}))).empty());
-  CHECK(verdict(tensors(1, tensor("far", {4}, 0, 96))).empty());
-  CHECK(verdict(tensors(2, row(tensor("b", {16}, 0, 64), tensor("a", {16})))).empty());
-  CHECK(verdict(file(0, 1, array("none", 8, 0, {}))).empty());
-  CHECK(verdict(file(0, 1, pair("general.alignment", 4, row(u32{1} << 31U)))).empty());
+  CHECK(outcome(file(0, 0)).empty());
+  CHECK(outcome(tensors(1, tensor("scalar", {}))).empty());
+  CHECK(outcome(tensors(1, tensor("far", {4}, 0, 96))).empty());
+  CHECK(outcome(tensors(2, row(tensor("b", {16}, 0, 64), tensor("a", {16})))).empty());
+  CHECK(outcome(file(0, 1, array("none", 8, 0, {}))).empty());
+  CHECK(outcome(file(0, 1, pair("general.alignment", 4, row(u32{1} << 31U)))).empty());
 }
 TEST_CASE("gguf: a type that is known by name is listed, and its data are not handed out") {
   auto const content = tensors(1, tensor("t", {256}, 12), 160);

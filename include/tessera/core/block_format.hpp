@@ -123,8 +123,8 @@ struct block_range {
     auto const x = static_cast<float>(value(i));
     require(magnitude(x) <= std::numeric_limits<float>::max(),
             "numbers in blocks: one is not finite");
-    if (x < result.least) result.least = x;
-    if (x > result.most) result.most = x;
+    result.least = std::min(result.least, x);
+    result.most = std::max(result.most, x);
     if (magnitude(x) > magnitude(result.farthest)) result.farthest = x;
   }
   return result;

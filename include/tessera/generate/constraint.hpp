@@ -81,7 +81,7 @@ class choice_constraint final : public token_constraint {
     for (auto const& a : choices_)
       for (auto const& b : choices_)
         if (not end_ && a != b && b.starts_with(a))
-          throw std::invalid_argument("choices: \"" + a + "\" begins \"" + b +
+          throw std::invalid_argument(std::string{"choices: \""}.append(a) + "\" begins \"" + b +
                                       "\", and no token ends a sequence");
     look_up();
   }
@@ -132,7 +132,7 @@ class choice_constraint final : public token_constraint {
                                 if (leads_to_end_[i][text_.size() + n]) allowed_.push_back(token);
                               });
     }
-    if (complete && not allowed_.empty()) allowed_.push_back(*end_);
+    if (complete && end_ && not allowed_.empty()) allowed_.push_back(*end_);
     std::ranges::sort(allowed_);
     allowed_.erase(std::ranges::unique(allowed_).begin(), allowed_.end());
   }

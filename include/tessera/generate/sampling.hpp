@@ -104,7 +104,7 @@ class sampler {
   }
 
   /// The logarithm of the sum of exponentials; where it exists, all scores can be compared.
-  auto log_sum(std::span<float const> scores) -> float {
+  auto log_sum(std::span<float const> scores) const -> float {
     if (scores.size() != vocabulary_)
       throw std::invalid_argument("sampler: expected " + std::to_string(vocabulary_) +
                                   " scores, got " + std::to_string(scores.size()));
@@ -141,7 +141,8 @@ class sampler {
       std::ranges::sort(kept_, std::less<>{});
       add_ties(x);
     } else if (options_.top_p < 1) {
-      return keep_by_mass(x);
+      keep_by_mass(x);
+      return;
     } else if (options_.min_p > 0) {
       keep_by_least(x);
     } else {

@@ -98,7 +98,7 @@ namespace detail {
   auto const& value = values.front();
   if (detail::is_action(value, "vote")) return detail::vote_in(value);
   if (detail::is_action(value, "new_answer")) return detail::answer_in(value);
-  return detail::malformed("expected \"action\" to be \"new_answer\" or \"vote\"");
+  return detail::malformed(R"(expected "action" to be "new_answer" or "vote")");
 }
 
 }  // namespace tessera

@@ -92,7 +92,7 @@ constexpr auto presenting_rules =
   if (view.may_answer && view.may_vote) text += "\nor";
   if (view.may_vote)
     text += "\n{\"action\": \"vote\", \"agent\": \"" + view.answers.front().agent +
-            "\", \"reason\": \"<why>\"}";
+            R"(", "reason": "<why>"})";
   return text;
 }
 

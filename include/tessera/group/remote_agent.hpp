@@ -46,8 +46,12 @@ class remote_conversation {
         continue;
       }
       messages_.push_back({"assistant", reply});
-      if (presents) return round.finish({group_event_kind::presentation, {}, std::move(reply)});
-      return round.finish(parse_action(reply));
+      if (presents) {
+        round.finish({group_event_kind::presentation, {}, std::move(reply)});
+        return;
+      }
+      round.finish(parse_action(reply));
+      return;
     }
   }
 

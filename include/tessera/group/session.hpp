@@ -82,7 +82,7 @@ class group_session {
   /// Opens what is there, or begins in a new folder.
   explicit group_session(std::filesystem::path folder) : folder_(std::move(folder)) {
     detail::make_folder(folder_);
-    count_ = highest_turn();
+    count_ = highest_turn();  // NOLINT(cppcoreguidelines-prefer-member-initializer): after it
   }
   /// A new one in `root`, under the first name of session_1, session_2, ... that is free.
   [[nodiscard]] static auto begin(std::filesystem::path const& root) -> group_session {
@@ -111,8 +111,8 @@ class group_session {
   [[nodiscard]] auto begin_turn(std::string_view question, std::vector<std::string> const& agents)
       -> session_turn {
     for (auto const& id : agents) check_name(id);
-    do ++count_;
-    while (not make_new(turn_folder(count_)));  // another process may have been faster
+    ++count_;
+    while (not make_new(turn_folder(count_))) ++count_;  // another process may have been faster
     return {turn_folder(count_), question};
   }
 

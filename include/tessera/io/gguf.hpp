@@ -27,7 +27,7 @@ struct gguf_tensor {
   }
   /// The extents with the fastest last, as tensors and other files have them.
   [[nodiscard]] auto shape() const -> std::vector<std::uint64_t> {
-    auto const last = extents.begin() + rank;
+    auto const* const last = extents.begin() + rank;
     return {std::make_reverse_iterator(last), std::make_reverse_iterator(extents.begin())};
   }
 };

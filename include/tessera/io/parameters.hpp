@@ -118,11 +118,10 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
   auto const want = file_shape<shape_of<W>>();
   known.insert(key);
   if (entry.shape != want)
-    throw safetensors_error('"' + key + "\": expected shape " + to_string(want) + ", got " +
-                            to_string(entry.shape) +
-                            (std::ranges::equal(entry.shape, want | std::views::reverse)
-                                 ? ", which is transposed"
-                                 : ""));
+    throw safetensors_error(
+        '"' + key + "\": expected shape " + to_string(want) + ", got " + to_string(entry.shape) +
+        (std::ranges::equal(entry.shape, want | std::views::reverse) ? ", which is transposed"
+                                                                     : ""));
   constexpr auto in_8_bits = stored_as_weights<W> && is_scaled<stored_of<W>>;
   if constexpr (in_8_bits) {
     if (entry.type == dtype::i8) {

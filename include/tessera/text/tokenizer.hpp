@@ -40,7 +40,7 @@ struct tokenizer_parts {
   }
   if (bytes) steps.pop_back();
   options.letters_are_bytes = bytes;
-  return bpe_model(words, merges, std::move(options));
+  return {words, merges, std::move(options)};
 }
 
 }  // namespace detail
@@ -99,7 +99,7 @@ class tokenizer {
     }
     auto none = encoding{};
     shorten(first, none, post.single, options);
-    return filled(post.single, first, none, options.add_special_tokens);
+    return fill_template(post.single, first, none, options.add_special_tokens);
   }
   /// Two texts that a model reads together.
   [[nodiscard]] auto encode_pair(std::string_view a, std::string_view b,
@@ -107,7 +107,7 @@ class tokenizer {
     auto first = encode_alone(a);
     auto second = encode_alone(b);
     shorten(first, second, parts_.post.pair, options);
-    return filled(parts_.post.pair, first, second, options.add_special_tokens);
+    return fill_template(parts_.post.pair, first, second, options.add_special_tokens);
   }
 
   /// The text of tokens; ids that there are none of are left out.

@@ -98,7 +98,7 @@ class tokenizer_reader {
     if (merge.is_text()) {
       auto const text = std::string_view{merge.text()};
       auto const space = text.find(' ');
-      if (space == text.npos || text.find(' ', space + 1) != text.npos)
+      if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos)
         merge.expected("two tokens and one space between them");
       return {text.substr(0, space), text.substr(space + 1)};
     }
@@ -117,7 +117,7 @@ class tokenizer_reader {
       if (words.size() == 0) model["vocab"].expected("the unknown token at least");
       unknown = model["unk_id"].whole(words.size() - 1);
     }
-    return unigram_model(words, std::move(scores), unknown, model.flag("byte_fallback", false));
+    return {words, std::move(scores), unknown, model.flag("byte_fallback", false)};
   }
 
   [[nodiscard]] auto read_added(vocabulary const& words) const -> std::vector<added_token> {

@@ -93,7 +93,7 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
   auto merges = std::vector<detail::bpe_model::merge>{};
   for (auto const merge : given.merges) {
     auto const space = merge.find(' ', 1);
-    if (space == merge.npos)
+    if (space == std::string_view::npos)
       throw text_error(
           "tokenizer.ggml.merges: expected two tokens and a space between them, got \"" +
           std::string{merge} + '"');

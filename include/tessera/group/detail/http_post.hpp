@@ -71,7 +71,10 @@ class http_post {
     request_.prepare_payload();
     response_.body_limit(boost::none);
     resolver_.async_resolve(to.host, to.port, [this](error_code error, auto const& found) {
-      if (error) return end(error);
+      if (error) {
+        end(error);
+        return;
+      }
       stream_.async_connect(found, [this](error_code e, auto const&) { e ? end(e) : write(); });
     });
   }
@@ -104,7 +107,10 @@ class http_post {
  private:
   void write() {
     boost::beast::http::async_write(stream_, request_, [this](error_code error, std::size_t) {
-      if (error) return end(error);
+      if (error) {
+        end(error);
+        return;
+      }
       boost::beast::http::async_read_header(stream_, buffer_, response_,
                                             [this](error_code e, std::size_t) { end(e); });
     });

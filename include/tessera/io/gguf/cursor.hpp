@@ -75,7 +75,7 @@ class gguf_cursor {
   auto take_elements(gguf_type type, std::uint64_t count, std::string const& what)
       -> std::span<std::byte const> {
     auto const before = rest_;
-    auto const least = type == gguf_type::string ? 8 : bytes_of(type);
+    auto const least = type == gguf_type::string ? 8 : byte_size_of(type);
     if (count > rest_.size() / least)
       fail(what + ": expected " + std::to_string(count) + " of " + std::string{name_of(type)} +
            ", got " + std::to_string(rest_.size()) + " bytes up to the end of the file");

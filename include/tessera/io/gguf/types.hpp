@@ -45,7 +45,7 @@ inline constexpr gguf_type_row gguf_type_table[] = {
   return detail::gguf_type_table[static_cast<std::size_t>(type)].name;
 }
 /// The bytes of one value; 0 for a string and an array.
-[[nodiscard]] constexpr auto bytes_of(gguf_type type) -> std::size_t {
+[[nodiscard]] constexpr auto byte_size_of(gguf_type type) -> std::size_t {
   return detail::gguf_type_table[static_cast<std::size_t>(type)].bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <tessera/io/gguf/blocks.hpp>
 
 #include <memory>
+#include <ranges>
 #include <set>
 
 namespace tessera {
@@ -69,8 +70,8 @@ class gguf_writer {
     if (shape.size() > gguf::highest_rank)
       fail("a rank of 0 to 4, got " + std::to_string(shape.size()));
     auto size = std::uint64_t{1};
-    for (auto const extent : shape)
-      if (extent == 0 || __builtin_mul_overflow(size, extent, &size)) fail("extents from 1");
+    for (auto const n : shape)
+      if (n == 0 || __builtin_mul_overflow(size, n, &size)) fail("extents from 1");
     if ((shape.empty() ? 1 : shape.back()) % facts.numbers != 0)
       fail("rows in blocks of 32 for " + std::string{facts.name} + ", got " +
            std::to_string(shape.empty() ? 1 : shape.back()));
@@ -107,7 +108,7 @@ class gguf_writer {
     for (auto const& t : tensors_) {
       out.append_value<std::string_view>(t.name);
       out.append_value(static_cast<std::uint32_t>(t.shape.size()));
-      for (auto axis = t.shape.rbegin(); axis != t.shape.rend(); ++axis) out.append_value(*axis);
+      for (auto const n : t.shape | std::views::reverse) out.append_value(n);
       out.append_value(t.type);
       out.append_value(offset);
       offset += t.bytes.size() + padding(t.bytes.size());

@@ -121,7 +121,10 @@ class bpe_model {
   static constexpr auto longest_checked = std::size_t{256};
 
   void merge_word(std::string_view word, std::uint32_t begin, std::vector<token_span>& to) const {
-    if (options_.letters_are_bytes && word.size() <= few) return merge_few_bytes(word, begin, to);
+    if (options_.letters_are_bytes && word.size() <= few) {
+      merge_few_bytes(word, begin, to);
+      return;
+    }
     auto symbols = std::vector<symbol>{};
     symbols.reserve(word.size());
     if (options_.letters_are_bytes)
@@ -134,7 +137,7 @@ class bpe_model {
       return;
     }
     auto few_symbols = std::array<symbol, few>{};
-    std::copy(symbols.begin(), symbols.end(), few_symbols.begin());
+    std::ranges::copy(symbols, few_symbols.begin());
     append({few_symbols.data(), merge_few(few_symbols, symbols.size())}, begin, to);
   }
   void merge_few_bytes(std::string_view word, std::uint32_t begin,

@@ -50,10 +50,10 @@ struct decoded_part {
 };
 
 inline void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  if (what.empty() || text.find(what) == text.npos) return;
+  if (what.empty() || text.find(what) == std::string::npos) return;
   auto result = std::string{};
   auto at = std::size_t{0};
-  for (auto found = text.find(what); found != text.npos; found = text.find(what, at)) {
+  for (auto found = text.find(what); found != std::string::npos; found = text.find(what, at)) {
     result.append(text, at, found - at).append(with);
     at = found + what.size();
   }
@@ -99,7 +99,7 @@ inline void decode(bytes_by_name, token_texts& tokens, decoded_part) {
 inline void decode(join_tokens, token_texts& tokens, decoded_part) {
   auto all = std::string{};
   for (auto const& token : tokens) all += token;
-  tokens.assign(1, std::move(all));
+  tokens.assign(1, all);
 }
 inline void decode(word_pieces_joined const& step, token_texts& tokens, decoded_part part) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> shorter{
@@ -117,7 +117,8 @@ inline void decode(word_pieces_joined const& step, token_texts& tokens, decoded_
   for (auto i = std::size_t{0}; i < tokens.size(); ++i) {
     auto& token = tokens[i];
     if (i > 0 || not part.first)
-      token = token.starts_with(step.prefix) ? token.substr(step.prefix.size()) : ' ' + token;
+      token = token.starts_with(step.prefix) ? token.substr(step.prefix.size())
+                                             : std::string{' '}.append(token);
     if (step.cleanup)
       for (auto const& [what, with] : shorter) replace_all(token, what, with);
   }
@@ -159,17 +160,18 @@ inline void decode(strip_letter const& step, token_texts& tokens, decoded_part) 
 class decoder {
  public:
   decoder() = default;
-  explicit decoder(std::vector<decoder_step> steps) : steps_(std::move(steps)) {
+  explicit decoder(std::vector<decoder_step> steps)
+      : steps_(std::move(steps)),
+        only_bytes_(steps_.size() == 1 && std::holds_alternative<bytes_of_tokens>(steps_[0])) {
     auto joined = false;
     for (auto const& step : steps_) {
-      auto const strip = std::get_if<strip_letter>(&step);
+      auto const* const strip = std::get_if<strip_letter>(&step);
       if (joined && strip != nullptr && strip->stop == 0)
         strips_begin_ = true;
       else if (joined || (strip == nullptr && std::holds_alternative<end_of_word_as_space>(step)))
         needs_all_ = true;
       joined = joined || std::holds_alternative<join_tokens>(step);
     }
-    only_bytes_ = steps_.size() == 1 && std::holds_alternative<bytes_of_tokens>(steps_[0]);
   }
   [[nodiscard]] auto is_only_bytes() const -> bool { return only_bytes_; }
   /// What a token gives may depend on those after it, however far.

@@ -123,7 +123,7 @@ inline void read_pre_tokenizer(json_place const& step, std::vector<pre_tokenizer
     } else {
       auto const text = piece["Sequence"];
       auto const& name = text["id"].text();
-      if (name != "A" && name != "B") text["id"].expected("\"A\" or \"B\"");
+      if (name != "A" && name != "B") text["id"].expected(R"("A" or "B")");
       result.push_back({name == "A" ? source::first : source::second, text["type_id"].whole(), {}});
     }
   });

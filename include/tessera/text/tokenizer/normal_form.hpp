@@ -123,8 +123,8 @@ class normalization {
         if (own == 0) break;
         places_.push_back(own << 32U | i);
       }
-      if (std::is_sorted(places_.begin(), places_.end())) continue;
-      std::sort(places_.begin(), places_.end());
+      if (std::ranges::is_sorted(places_)) continue;
+      std::ranges::sort(places_);
       auto const before = std::vector(formed_.begin() + static_cast<std::ptrdiff_t>(begin),
                                       formed_.begin() + static_cast<std::ptrdiff_t>(i));
       for (auto k = std::size_t{0}; k < places_.size(); ++k)

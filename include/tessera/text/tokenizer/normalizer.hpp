@@ -68,7 +68,10 @@ inline void apply(lower_case, aligned_text& text) {
   if (not any_code_point(text.text(), [&](char32_t c) { return c == 0x130 || lower(c) != c; }))
     return;
   rewrite_code_points(text, [&](text_editor& editor, char32_t c) {
-    if (c != 0x130) return editor.put(lower(c));
+    if (c != 0x130) {
+      editor.put(lower(c));
+      return;
+    }
     editor.put('i');  // the only one that becomes two
     editor.insert(0x307);
   });
@@ -115,7 +118,7 @@ inline void apply(replace_text const& step, aligned_text& text) {
   replace_ranges(text, step.with, [&](auto const& put) {
     auto const view = text.text();
     if (step.pattern.empty()) return;
-    for (auto at = view.find(step.pattern); at != view.npos;
+    for (auto at = view.find(step.pattern); at != std::string_view::npos;
          at = view.find(step.pattern, at + step.pattern.size()))
       put(static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + step.pattern.size()));
   });
@@ -147,7 +150,10 @@ inline void apply(bert_normalizer const& step, aligned_text& text) {
   }
   if (step.space_ideographs && any_code_point(text.text(), is_ideograph))
     rewrite_code_points(text, [](text_editor& editor, char32_t c) {
-      if (not is_ideograph(c)) return editor.put(c);
+      if (not is_ideograph(c)) {
+        editor.put(c);
+        return;
+      }
       editor.put(' ');
       editor.insert(c);
       editor.insert(' ');

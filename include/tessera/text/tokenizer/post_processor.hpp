@@ -61,8 +61,9 @@ struct spaces_of_token {
 }
 
 /// Puts the tokens of the texts, and those that are added, in their places.
-[[nodiscard]] inline auto filled(std::vector<template_piece> const& places, encoding const& first,
-                                 encoding const& second, bool add_tokens) -> encoding {
+[[nodiscard]] inline auto fill_template(std::vector<template_piece> const& places,
+                                        encoding const& first, encoding const& second,
+                                        bool add_tokens) -> encoding {
   auto result = encoding{};
   for (auto const& place : places) {
     if (place.from == template_piece::source::tokens) {

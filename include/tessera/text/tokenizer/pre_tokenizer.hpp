@@ -124,13 +124,13 @@ struct split_digits {
   void operator()(std::string_view text, text_range range, pieces& to) const {
     split_by_code_point(
         text, range, one_by_one ? separator::isolated : separator::contiguous,
-        [](char32_t c) { return kind_of(c) == kind::number; }, to);
+        [](char32_t c) { return split_kind_of(c) == kind::number; }, to);
   }
 };
 struct split_punctuation {
   separator behavior = separator::isolated;
   [[nodiscard]] static auto is(char32_t c) -> bool {
-    return c < 128 ? kind_of(c) == kind::other && c > 0x20 && c < 0x7F : is_punctuation(c);
+    return c < 128 ? split_kind_of(c) == kind::other && c > 0x20 && c < 0x7F : is_punctuation(c);
   }
   void operator()(std::string_view text, text_range range, pieces& to) const {
     split_by_code_point(text, range, behavior, is, to);
@@ -249,7 +249,7 @@ inline void apply(prefix_space, aligned_text& text, pieces& of, pieces&) {
   auto const needs = [&](text_piece const& piece) {
     return piece.token == text_piece::no_token && text.text()[piece.range.begin] != ' ';
   };
-  if (std::none_of(of.begin(), of.end(), needs)) return;
+  if (std::ranges::none_of(of, needs)) return;
   rewrite(text, of, [&](text_editor& editor, text_piece const& piece) {
     if (needs(piece)) editor.prepend(" ");
     editor.copy(piece.range.end);

@@ -46,13 +46,13 @@ class regex {
     auto const match = std::unique_ptr<pcre2_match_data, freed<pcre2_match_data_free_8>>(
         pcre2_match_data_create_8(1, nullptr));
     if (match == nullptr) throw std::bad_alloc{};
-    auto const bytes = text.empty() ? "" : text.data();
+    auto const* const bytes = text.empty() ? "" : text.data();
     for (auto at = std::size_t{0}; at <= text.size();) {
       auto const count = pcre2_match_8(code_.get(), reinterpret_cast<PCRE2_SPTR8>(bytes),
                                        text.size(), at, PCRE2_NO_UTF_CHECK, match.get(), nullptr);
       if (count == PCRE2_ERROR_NOMATCH) return;
       if (count < 0) throw text_error("pattern \"" + pattern_ + "\": " + reason(count));
-      auto const range = pcre2_get_ovector_pointer_8(match.get());
+      auto* const range = pcre2_get_ovector_pointer_8(match.get());
       found(static_cast<std::uint32_t>(range[0]), static_cast<std::uint32_t>(range[1]));
       at = range[1];
       if (range[0] < range[1]) continue;

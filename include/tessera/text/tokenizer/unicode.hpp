@@ -57,7 +57,10 @@ struct code_point {
 inline void append_code_point(std::string& text, char32_t c) {
   auto const put = [&](char32_t byte) { text += static_cast<char>(byte); };
   auto const low = [&](unsigned shift) { put(0x80U | (c >> shift & 0x3FU)); };
-  if (c < 0x80) return put(c);
+  if (c < 0x80) {
+    put(c);
+    return;
+  }
   if (c < 0x800) {
     put(0xC0U | c >> 6U);
   } else if (c < 0x10000) {
@@ -148,7 +151,7 @@ inline constexpr auto ascii_kinds = [] {
                                                              : kind::other;
   return result;
 }();
-[[nodiscard]] inline auto kind_of(char32_t c) -> kind {
+[[nodiscard]] inline auto split_kind_of(char32_t c) -> kind {
   return c < 128 ? ascii_kinds[c] : kind_of_any(c);
 }
 
@@ -166,7 +169,7 @@ inline constexpr auto ascii_kinds = [] {
   auto const joins = c == 0x200C || c == 0x200D;
   auto const circled = (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
                        (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
-  return kind_of(c) == kind::letter || is_mark(c) || of == UTF8PROC_CATEGORY_ND ||
+  return split_kind_of(c) == kind::letter || is_mark(c) || of == UTF8PROC_CATEGORY_ND ||
          of == UTF8PROC_CATEGORY_NL || of == UTF8PROC_CATEGORY_PC || joins || circled;
 }
 

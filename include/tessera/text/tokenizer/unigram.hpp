@@ -89,9 +89,8 @@ class unigram_model {
     tokens.resize(begin);
     for (auto const& t : found) {
       auto const part = text.substr(t.range.begin, t.range.end - t.range.begin);
-      auto const has_bytes = std::all_of(part.begin(), part.end(), [&](char c) {
-        return bytes_[static_cast<unsigned char>(c)] != no_id;
-      });
+      auto const has_bytes = std::ranges::all_of(
+          part, [&](char c) { return bytes_[static_cast<unsigned char>(c)] != no_id; });
       auto known = no_id;
       if (is_unknown(t))
         trie_.for_each_prefix(part, [&](std::uint32_t length, std::uint32_t id) {
