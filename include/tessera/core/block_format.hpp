@@ -4,6 +4,7 @@
 #include <tessera/core/contract.hpp>
 #include <tessera/core/scalar.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>

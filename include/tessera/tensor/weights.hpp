@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/block_format.hpp>
 #include <tessera/core/scalar.hpp>
 #include <tessera/tensor/concepts.hpp>
 
