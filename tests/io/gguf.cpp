@@ -265,12 +265,12 @@ namespace {
   for (auto const part : content.parts(header)) whole.append(part);
   return read_model_config(gguf(whole, "m.gguf"));
 }
-constexpr auto nothing = [](gguf_writer&) {};
+constexpr auto unchanged = [](gguf_writer&) {};
 
 }  // namespace
 
 TEST_CASE("gguf: the metadata describe a model") {
-  auto const c = config_of("", nothing);
+  auto const c = config_of("", unchanged);
   CHECK(c.family == model_family::llama);
   CHECK(c.vocabulary == 3);
   CHECK(c.width == 48);
@@ -297,7 +297,7 @@ TEST_CASE("gguf: the metadata describe a model") {
 }
 TEST_CASE("gguf: a model that is not described, or not computed, is refused by its key") {
   using Catch::Contains;
-  CHECK_THROWS_WITH(config_of("llama.block_count", nothing),
+  CHECK_THROWS_WITH(config_of("llama.block_count", unchanged),
                     Contains("m.gguf: has no key \"llama.block_count\""));
   CHECK_THROWS_WITH(config_of("llama.block_count",
                               [](gguf_writer& w) { w.set("llama.block_count", std::uint32_t{0}); }),

@@ -47,8 +47,8 @@ using u64 = std::uint64_t;
     -> bytes {
   return pair(key, 9, row(element, count, elements));
 }
-[[nodiscard]] auto tensor(std::string_view name, std::vector<u64> const& extents, u32 type = 0,
-                          u64 offset = 0) -> bytes {
+[[nodiscard]] auto entry(std::string_view name, std::vector<u64> const& extents, u32 type = 0,
+                         u64 offset = 0) -> bytes {
   auto result = row(named(name), static_cast<u32>(extents.size()));
   for (auto const extent : extents) result.append_value(extent);
   result.append(row(type, offset));
@@ -185,7 +185,7 @@ using list = std::vector<hostile>;
     add("rank " + std::to_string(rank), file(1, 0, row(named("t"), rank), 64),
         "tensor \"t\": expected a rank of 0 to 4, got " + std::to_string(rank));
   auto const half = u64{1} << 63U;
-  add("no extent", tensors(1, tensor("t", {4, 0})), "expected extents of at least 1, got 0");
+  add("no extent", tensors(1, entry("t", {4, 0})), "expected extents of at least 1, got 0");
   for (auto const& extents : {std::vector<u64>{half, 2},
                               {most, 2},
                               {u64{1} << 32U, u64{1} << 32U},
@@ -194,45 +194,45 @@ using list = std::vector<hostile>;
                               {u64{1} << 62U},
                               {half}})
     add("extents " + std::to_string(extents[0]) + " to " + std::to_string(extents.back()),
-        tensors(1, tensor("t", extents)), "tensor \"t\": its extents are too large");
-  add("extents of blocks", tensors(1, tensor("t", {half, 1}, 8)), "got 128 bytes of data");
-  add("extents of doubles", tensors(1, tensor("t", {u64{1} << 61U}, 28)), "are too large");
+        tensors(1, entry("t", extents)), "tensor \"t\": its extents are too large");
+  add("extents of blocks", tensors(1, entry("t", {half, 1}, 8)), "got 128 bytes of data");
+  add("extents of doubles", tensors(1, entry("t", {u64{1} << 61U}, 28)), "are too large");
   for (auto const type : {4U, 5U, 31U, 32U, 33U, 36U, 37U, 38U, 42U, 0xFFFFFFFFU})
-    add("type of tensor " + std::to_string(type), tensors(1, tensor("t", {32}, type)),
+    add("type of tensor " + std::to_string(type), tensors(1, entry("t", {32}, type)),
         "tensor \"t\": expected a known type, got " + std::to_string(type));
-  add("row of 33 in Q4_0", tensors(1, tensor("t", {33}, 2)), "blocks of 32 for Q4_0, got 33");
-  add("row of 16 in Q8_0", tensors(1, tensor("t", {16, 2}, 8)), "blocks of 32 for Q8_0, got 16");
-  add("row of 32 in Q4_K", tensors(1, tensor("t", {32}, 12)), "blocks of 256 for Q4_K, got 32");
-  add("a number in Q4_1", tensors(1, tensor("t", {}, 3)), "blocks of 32 for Q4_1, got 1");
+  add("row of 33 in Q4_0", tensors(1, entry("t", {33}, 2)), "blocks of 32 for Q4_0, got 33");
+  add("row of 16 in Q8_0", tensors(1, entry("t", {16, 2}, 8)), "blocks of 32 for Q8_0, got 16");
+  add("row of 32 in Q4_K", tensors(1, entry("t", {32}, 12)), "blocks of 256 for Q4_K, got 32");
+  add("a number in Q4_1", tensors(1, entry("t", {}, 3)), "blocks of 32 for Q4_1, got 1");
   for (auto const offset : {u64{1}, u64{16}, most})
-    add("offset " + std::to_string(offset), tensors(1, tensor("t", {4}, 0, offset)),
+    add("offset " + std::to_string(offset), tensors(1, entry("t", {4}, 0, offset)),
         "expected an offset aligned to 32, got " + std::to_string(offset));
   add("offset of another alignment",
-      tensors(1, tensor("t", {4}, 0, 32), 128, pair("general.alignment", 4, row(u32{64})), 1),
+      tensors(1, entry("t", {4}, 0, 32), 128, pair("general.alignment", 4, row(u32{64})), 1),
       "expected an offset aligned to 64, got 32");
   for (auto const offset : {u64{128}, u64{1} << 63U, most - 31})
-    add("data at " + std::to_string(offset), tensors(1, tensor("t", {4}, 0, offset)),
+    add("data at " + std::to_string(offset), tensors(1, entry("t", {4}, 0, offset)),
         "expected 16 bytes at " + std::to_string(offset) + " of the data, got 128 bytes of data");
-  add("data past the end", tensors(1, tensor("t", {33})), "expected 132 bytes at 0 of the data");
-  add("a terabyte", tensors(1, tensor("t", {u64{1} << 38U})), "got 128 bytes of data");
-  add("no data", tensors(1, tensor("t", {4}), 0), "got 0 bytes of data");
-  add("cut data", tensors(1, tensor("t", {32}, 8), 33), "expected 34 bytes at 0 of the data");
-  auto unfilled = file(1, 0, tensor("t", {1}));
+  add("data past the end", tensors(1, entry("t", {33})), "expected 132 bytes at 0 of the data");
+  add("a terabyte", tensors(1, entry("t", {u64{1} << 38U})), "got 128 bytes of data");
+  add("no data", tensors(1, entry("t", {4}), 0), "got 0 bytes of data");
+  add("cut data", tensors(1, entry("t", {32}, 8), 33), "expected 34 bytes at 0 of the data");
+  auto unfilled = file(1, 0, entry("t", {1}));
   add("a file that ends before the data", unfilled, "got 0 bytes of data");
   add("data before an alignment past the end",
-      tensors(1, tensor("t", {4}), 128, pair("general.alignment", 4, row(u32{1} << 31U)), 1),
+      tensors(1, entry("t", {4}), 128, pair("general.alignment", 4, row(u32{1} << 31U)), 1),
       "got 0 bytes of data");
-  auto const a = tensor("a", {16});
-  add("one name twice", tensors(2, row(a, tensor("a", {8}, 0, 64))), "has two of tensor \"a\"");
-  add("the same bytes twice", tensors(2, row(a, tensor("b", {16}))),
+  auto const a = entry("a", {16});
+  add("one name twice", tensors(2, row(a, entry("a", {8}, 0, 64))), "has two of tensor \"a\"");
+  add("the same bytes twice", tensors(2, row(a, entry("b", {16}))),
       "tensor \"b\": overlaps tensor \"a\", at byte 0");
-  add("a part of the bytes twice", tensors(2, row(a, tensor("b", {8}, 0, 32))),
+  add("a part of the bytes twice", tensors(2, row(a, entry("b", {8}, 0, 32))),
       "tensor \"b\": overlaps tensor \"a\", at byte 32");
-  add("the later one listed first", tensors(2, row(tensor("b", {8}, 0, 32), a)),
+  add("the later one listed first", tensors(2, row(entry("b", {8}, 0, 32), a)),
       "tensor \"b\": overlaps tensor \"a\", at byte 32");
   add("one within another of three",
-      tensors(3, row(a, tensor("c", {8}, 0, 96), tensor("b", {17}, 0, 32))), "overlaps tensor");
-  auto const whole = tensor("t", {4, 2});
+      tensors(3, row(a, entry("c", {8}, 0, 96), entry("b", {17}, 0, 32))), "overlaps tensor");
+  auto const whole = entry("t", {4, 2});
   auto const fields =
       std::vector<std::pair<std::size_t, std::string>>{{10, "its rank: expected 4 bytes, got 1"},
                                                        {14, "its extents: expected 8 bytes, got 1"},
@@ -288,14 +288,14 @@ TEST_CASE("gguf: a file cut anywhere before its last tensor's end is refused") {
 }
 TEST_CASE("gguf: what is only unusual is read") {
   CHECK(outcome(file(0, 0)).empty());
-  CHECK(outcome(tensors(1, tensor("scalar", {}))).empty());
-  CHECK(outcome(tensors(1, tensor("far", {4}, 0, 96))).empty());
-  CHECK(outcome(tensors(2, row(tensor("b", {16}, 0, 64), tensor("a", {16})))).empty());
+  CHECK(outcome(tensors(1, entry("scalar", {}))).empty());
+  CHECK(outcome(tensors(1, entry("far", {4}, 0, 96))).empty());
+  CHECK(outcome(tensors(2, row(entry("b", {16}, 0, 64), entry("a", {16})))).empty());
   CHECK(outcome(file(0, 1, array("none", 8, 0, {}))).empty());
   CHECK(outcome(file(0, 1, pair("general.alignment", 4, row(u32{1} << 31U)))).empty());
 }
 TEST_CASE("gguf: a type that is known by name is listed, and its data are not handed out") {
-  auto const content = tensors(1, tensor("t", {256}, 12), 160);
+  auto const content = tensors(1, entry("t", {256}, 12), 160);
   auto const read = gguf(content, "bad.gguf");
   CHECK(read.tensors()[0].type->name == "Q4_K");
   CHECK(read.tensors()[0].bytes.size() == 144);

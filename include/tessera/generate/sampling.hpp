@@ -104,7 +104,7 @@ class sampler {
   }
 
   /// The logarithm of the sum of exponentials; where it exists, all scores can be compared.
-  auto log_sum(std::span<float const> scores) const -> float {
+  [[nodiscard]] auto log_sum(std::span<float const> scores) const -> float {
     if (scores.size() != vocabulary_)
       throw std::invalid_argument("sampler: expected " + std::to_string(vocabulary_) +
                                   " scores, got " + std::to_string(scores.size()));

@@ -189,8 +189,10 @@ class gguf {
   void read_alignment() {
     auto const* const value = find_value("general.alignment");
     if (value == nullptr) return;
-    if (value->type() != gguf_type::u32) fail_type("general.alignment", "u32", *value);
-    alignment_ = *value->as<std::uint32_t>();
+    auto const alignment = value->as<std::uint32_t>();
+    if (value->type() != gguf_type::u32 || not alignment)
+      fail_type("general.alignment", "u32", *value);
+    alignment_ = *alignment;
     if (alignment_ < 8 || not std::has_single_bit(alignment_))
       fail("key \"general.alignment\": expected a power of two of at least 8, got " +
            std::to_string(alignment_));

@@ -143,10 +143,11 @@ class tokenizer {
       if (parts_.words.contains(id)) texts[id] = parts_.words.text(id);
     for (auto const& token : parts_.added) {
       if (token.id >= texts.size()) texts.resize(std::size_t{token.id} + 1);
-      if (texts[token.id] && *texts[token.id] != token.text)
+      auto& text = texts[token.id];
+      if (text.value_or(token.text) != token.text)
         throw text_error("added token \"" + token.text + "\": its id " + std::to_string(token.id) +
-                         " is that of \"" + std::string{*texts[token.id]} + '"');
-      texts[token.id] = token.text;
+                         " is that of \"" + std::string{text.value_or("")} + '"');
+      text = token.text;
     }
     return detail::vocabulary(texts);
   }

@@ -140,12 +140,13 @@ class vocabulary {
     for (auto const& text : texts) bytes += text ? text->size() : 0;
     texts_.reserve(texts.size(), bytes);
     for (auto id = std::size_t{0}; id < texts.size(); ++id) {
-      texts_.push_back(texts[id].value_or(std::string_view{}));
+      auto const text = texts[id].value_or(std::string_view{});
+      texts_.push_back(text);
       present_[id] = texts[id].has_value();
       if (not texts[id]) continue;
-      if (find(*texts[id]) != no_id)
-        throw text_error("vocabulary: \"" + std::string{*texts[id]} + "\" has two ids, " +
-                         std::to_string(find(*texts[id])) + " and " + std::to_string(id));
+      if (find(text) != no_id)
+        throw text_error("vocabulary: \"" + std::string{text} + "\" has two ids, " +
+                         std::to_string(find(text)) + " and " + std::to_string(id));
       index_.insert(texts_, static_cast<std::uint32_t>(id));
     }
   }
