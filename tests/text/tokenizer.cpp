@@ -103,6 +103,7 @@ TEST_CASE("tokenizer: every normalizer changes by its rule") {
   auto const type = [](char const* name) { return json{{"type", name}}; };
   CHECK(changed(type("NFC"), "e\u0301 \u1100\u1161 q\u0307\u0323") ==
         "\u00E9 \uAC00 q\u0323\u0307");
+  CHECK(changed(type("NFC"), "\u1100\u1161\u11A7 \u1100\u1161\u11A8") == "\uAC00\u11A7 \uAC01");
   CHECK(changed(type("NFD"), "\u00E9\uAC00") == "e\u0301\u1100\u1161");
   CHECK(changed(type("NFKC"), "\uFB01\u2460") == "fi1");
   CHECK(changed(type("NFKD"), "\u00BD") == "1\u20442");

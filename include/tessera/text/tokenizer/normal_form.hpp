@@ -29,7 +29,7 @@ struct changed_code_point {
 }
 /// What two code points are joined to, or 0.
 [[nodiscard]] inline auto composed(char32_t a, char32_t b) -> char32_t {
-  if (b < 0x300) return 0;
+  if (b < 0x300 || b == 0x11A7) return 0;  // utf8proc 2.8 takes it for a trailing consonant
   utf8proc_int32_t both[] = {static_cast<utf8proc_int32_t>(a), static_cast<utf8proc_int32_t>(b)};
   auto const form = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
   return utf8proc_normalize_utf32(both, 2, form) == 1 ? static_cast<char32_t>(both[0]) : 0;
