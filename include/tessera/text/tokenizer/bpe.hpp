@@ -98,9 +98,9 @@ class bpe_model {
     for (auto id = std::size_t{0}; id < words.size(); ++id) {
       auto text = std::optional{std::string{words.text(id)}};
       if (options_.letters_are_bytes) text = bytes_of_letters(*text);
-      auto const symbol = text.value_or(std::string{});
-      known[id] = words.contains(id) && not symbol.empty();
-      symbols_.push_back(known[id] ? symbol : std::string{});
+      auto const bytes = text.value_or(std::string{});
+      known[id] = words.contains(id) && not bytes.empty();
+      symbols_.push_back(known[id] ? bytes : std::string{});
     }
     symbol_index_ = string_index(symbols_.size());
     for (auto id = std::uint32_t{0}; id < known.size(); ++id)
