@@ -13,7 +13,7 @@ namespace tessera {
 
 namespace detail {
 
-[[nodiscard]] constexpr auto is_space(char letter) -> bool {
+[[nodiscard]] constexpr auto is_ascii_space(char letter) -> bool {
   return letter == ' ' || (letter >= '\t' && letter <= '\r');
 }
 /// ASCII's letters and digits, and whatever is beyond ASCII.
@@ -45,8 +45,8 @@ namespace detail {
 
 /// A text without white space at its ends.
 [[nodiscard]] constexpr auto trimmed(std::string_view text) -> std::string_view {
-  while (not text.empty() && detail::is_space(text.front())) text.remove_prefix(1);
-  while (not text.empty() && detail::is_space(text.back())) text.remove_suffix(1);
+  while (not text.empty() && detail::is_ascii_space(text.front())) text.remove_prefix(1);
+  while (not text.empty() && detail::is_ascii_space(text.back())) text.remove_suffix(1);
   return text;
 }
 
