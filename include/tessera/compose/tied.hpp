@@ -25,7 +25,7 @@ template <std::size_t Vocabulary, std::size_t Width, class Body>
 struct tied : composition<tied<Vocabulary, Width, Body>, Body> {
   using body = as_layer<Body>;
   template <class Storage> struct own {
-    matrix_in<Storage, shape<Vocabulary, Width>> weight;
+    tied_in<Storage, shape<Vocabulary, Width>> weight;
     TESSERA_PARAMETERS(weight)
   };
   template <class S> using embedded = with_axis<S, S::rank, static_cast<extent>(Width)>;

@@ -63,14 +63,18 @@ constexpr void store_output(From const& from, std::size_t o, std::size_t in, Sto
 
 /// What the matrices of this header are: weights (Out, In).
 template <class T, class S, class Backend, class Stored> struct stored_weights {
-  static_assert(storable_as<Stored, T>,
-                "weights are stored in the scalar type of the model, bf16, f16 or std::int8_t");
+  static_assert(
+      storable_as<Stored, T>,
+      "weights are stored in the scalar type of the model, bf16, f16 or std::int8_t, or in "
+      "blocks of 32; those as_stored are of a model that computes in float");
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
   using stored_type = Stored;
   static constexpr auto out = static_cast<std::size_t>(S::extents[0]);
   static constexpr auto in = S::capacity / out;
+  static_assert(complaint::holds<(in % numbers_of_stored<Stored> == 0), complaint::got<S>>,
+                "weights in blocks of 32: the inputs of an output, In, are a multiple of 32");
 };
 
 }  // namespace detail
@@ -86,6 +90,8 @@ struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
   using base = detail::stored_weights<T, S, Backend, Stored>;
   using base::in;
   using base::out;
+  static_assert(complaint::holds<not is_block<Stored>, complaint::got<Stored>>,
+                "packed: blocks of 32 lie by rows; `compact` and `mapped` have them");
   static constexpr auto step = tensor<T, shape<1>, Backend>::padded;
   static constexpr auto stride = out == 1 ? 1 : (out + step - 1) / step * step;
   static constexpr auto column_distance = stride;
@@ -106,22 +112,30 @@ struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
   }
 };
 
-/// The matrix of an affine map by rows, as files have it, in numbers of 16 or 8 bits.
+/// The matrix of an affine map by rows, as files have it, in numbers of 16 or 8 bits, or in blocks.
 template <class T, class S, class Backend, class Stored>
 struct compact_matrix : detail::stored_weights<T, S, Backend, Stored> {
   using base = detail::stored_weights<T, S, Backend, Stored>;
   using base::in;
   using base::out;
 
-  alignas(storage_alignment) Stored values[out * in];
+  alignas(storage_alignment) Stored values[out * in / numbers_of_stored<Stored>];
   [[no_unique_address]] detail::output_scales<T, Stored, out> scales;
 
   [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
-    return {values, in, 1, scales.numbers()};
+    if constexpr (is_block<Stored>)
+      return {values, in, 1};
+    else
+      return {values, in, 1, scales.numbers()};
   }
   constexpr void pack(auto const& weights) {
-    for (auto o = std::size_t{0}; o < out; ++o)
-      detail::store_output<T>(weights, o, in, values + o * in, 1, scales);
+    for (auto o = std::size_t{0}; o < out; ++o) {
+      auto* const to = values + o * in / numbers_of_stored<Stored>;
+      if constexpr (is_block<Stored>)
+        detail::store_blocks(weights, o, in, to);
+      else
+        detail::store_output<T>(weights, o, in, to, 1, scales);
+    }
   }
 };
 
@@ -158,23 +172,28 @@ template <class T, class Stored = T, class Backend = default_backend> struct pac
       std::conditional_t<std::same_as<Stored, T>, std::type_identity<tensor<T, S, Backend>>,
                          std::type_identity<compact_matrix<T, S, Backend, Stored>>>::type;
 };
-/// Values as files have them, matrices in 16 or 8 bits.
-template <class T, class Stored, class Backend = default_backend> struct compact {
+/// Values as files have them, matrices in 16 or 8 bits, or in blocks; tables may be stored
+/// otherwise.
+template <class T, class Stored, class Backend = default_backend, class Table = Stored>
+struct compact {
   template <class S> using tensor_type = tensor<T, S, Backend>;
   template <class S> using matrix_type = compact_matrix<T, S, Backend, Stored>;
-  template <class S> using table_type = matrix_type<S>;
+  template <class S> using table_type = compact_matrix<T, S, Backend, Table>;
+  template <class S> using tied_type = table_type<S>;
 };
 /// The matrices of a mapped file where they stand; the rest is copied. See map_parameters.
-template <class T, class Stored = T, class Backend = default_backend> struct mapped {
+template <class T, class Stored = T, class Backend = default_backend, class Table = Stored>
+struct mapped {
   template <class S> using tensor_type = tensor<T, S, Backend>;
   template <class S> using matrix_type = mapped_matrix<T, S, Backend, Stored>;
-  template <class S> using table_type = matrix_type<S>;
+  template <class S> using table_type = mapped_matrix<T, S, Backend, Table>;
+  template <class S> using tied_type = table_type<S>;
 };
 
 /// Copies parameters into another storage of them: packed, compact, or owned again.
 ///
 /// Cost    one pass; no heap
-/// Errors  a weight that is not finite does not go into 8 bits: it breaks the contract
+/// Errors  a weight that is not finite does not go into 8 bits or blocks: it breaks the contract
 constexpr void pack_parameters(auto const& from, auto& to) {
   for_each_parameter(
       [](auto const&, auto& target, auto const& source) {

@@ -62,6 +62,20 @@ struct table_in<Storage, S> {
 template <class Storage, class S> using table_in = typename detail::table_in<Storage, S>::type;
 
 namespace detail {
+template <class Storage, class S> struct tied_in {
+  using type = typename Storage::template matrix_type<S>;
+};
+template <class Storage, class S>
+  requires requires { typename Storage::template tied_type<S>; }
+struct tied_in<Storage, S> {
+  using type = typename Storage::template tied_type<S>;
+};
+}  // namespace detail
+/// The matrix of an affine map of which rows are looked up, too: as matrix_in, or as a storage has
+/// its tables.
+template <class Storage, class S> using tied_in = typename detail::tied_in<Storage, S>::type;
+
+namespace detail {
 template <class Storage, class S, std::size_t Gates> struct gates_in {
   using type = typename Storage::template matrix_type<S>;
 };

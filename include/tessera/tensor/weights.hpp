@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/core/scalar.hpp>
+#include <tessera/tensor/block_weights.hpp>
 #include <tessera/tensor/concepts.hpp>
 
 #include <concepts>
@@ -12,15 +13,17 @@
 ///
 /// The matrix of an affine map is (Out, In) to whoever names it; of a convolution, In is what an
 /// output sees: channels, then taps. In memory it lies by rows, as
-/// PyTorch has it, or by columns; its numbers are of the scalar type of the model, of 16 bits, or
-/// of 8 with a scale for each output; and it is owned, or seen in a file. A type of weights names
+/// PyTorch has it, or by columns; its numbers are of the scalar type of the model, of 16 bits, of 8
+/// with a scale for each output, or in blocks of 32 that share one (core/block_format.hpp); and it
+/// is owned, or seen in a file. A type of weights names
 ///
 ///   shape_type, scalar_type, backend_type   (Out, In), what is computed in, and where
 ///   stored_type                             of a number in memory; without it, scalar_type
 ///   numbers()                               a `weight_matrix`; without it, rows from data() on
 ///
 /// and kernels take `weights_of(w)`. What is stored narrower is widened as it is read, and scaled:
-/// the bits of a product are those of the widened weights.
+/// the bits of a product are those of the widened weights, but where blocks are multiplied
+/// as_stored.
 namespace tessera {
 
 /// True where a number stands for its value times a scale, which an output has.
@@ -28,7 +31,8 @@ template <class Stored> inline constexpr bool is_scaled = std::same_as<Stored, s
 /// What weights of a model that computes in T can be stored in.
 template <class Stored, class T>
 inline constexpr bool storable_as =
-    std::same_as<Stored, T> || is_storage_scalar<Stored> || is_scaled<Stored>;
+    std::same_as<Stored, T> || is_storage_scalar<Stored> || is_scaled<Stored> ||
+    (is_block<Stored> && (std::same_as<T, float> || not is_as_stored<Stored>));
 
 /// The scales of a matrix, by distances like its numbers: one of the two is 0.
 template <class T, bool Scaled> struct weight_scales {
@@ -52,7 +56,7 @@ template <class T> struct weight_scales<T, false> {
 };
 
 /// A matrix of numbers T that are stored as Stored, by the distances of its rows and columns.
-template <class T, class Stored = T> struct weight_matrix {
+template <class T, class Stored> struct weight_matrix {
   Stored const* data;
   std::size_t row;
   std::size_t column;

@@ -21,7 +21,7 @@ inline constexpr std::size_t weight_distance = [] {
 /// The outputs share the loads of x, which is what a small machine has to save; those of a matrix
 /// by columns share a pointer, too.
 template <std::size_t In, std::size_t Rows, class T, class W>
-  requires(not by_gate_panels<W>)
+  requires(not by_gate_panels<W> && not is_block<stored_of<W>>)
 TESSERA_INLINE constexpr void add_products(T const* x, W const& w, auto const& row,
                                            T (&sum)[Rows]) {
   using Stored = stored_of<W>;
@@ -71,13 +71,14 @@ TESSERA_INLINE constexpr void add_products(T const* x, W const& w, auto const& r
   }
 }
 
-/// The same of panels, which only constant expressions read a number at a time.
-template <std::size_t In, std::size_t Rows, class T, class W>
-  requires by_gate_panels<W>
-constexpr void add_products(T const* x, W const& w, auto const& row, T (&sum)[Rows]) {
+/// The same of panels, which only constant expressions read a number at a time, and of blocks.
+template <std::size_t In, std::size_t Rows, class X, class T, class W>
+  requires(by_gate_panels<W> || is_block<stored_of<W>>)
+constexpr void add_products(X const* x, W const& w, auto const& row, T (&sum)[Rows]) {
+  auto const weights = weights_of<T>(w);
   for (auto k = std::size_t{0}; k < In; ++k)
     for (auto r = std::size_t{0}; r < Rows; ++r)
-      sum[r] = lane::fma(x[k], w.numbers().at(row(r), k), sum[r]);
+      sum[r] = lane::fma(one_lane::load(x + k), weights.at(row(r), k), sum[r]);
 }
 
 }  // namespace tessera::detail

@@ -5,6 +5,7 @@
 #include <tessera/core/scalar.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/add_products.hpp>
+#include <tessera/ops/reference/block_product.hpp>
 #include <tessera/tensor/node.hpp>
 
 namespace tessera {
@@ -19,6 +20,17 @@ template <> struct kernel_for<detail::affine_map_fn, reference> {
     constexpr auto out = last_of<shape_of<decltype(y)>>;
     auto const rows = detail::rows_of(x);
     auto const weights = weights_of<T>(weight);
+    if constexpr (is_as_stored<stored_of<decltype(weight)>>)
+      return detail::block_product{rows, in, out, x.data(), bias, y.data(), out}.run(weights);
+    else
+      run_in_floats<in, out>(rows, x, weight, weights, bias, y);
+  }
+
+ private:
+  template <std::size_t in, std::size_t out>
+  static constexpr void run_in_floats(std::size_t rows, auto x, auto const& weight,
+                                      auto const& weights, auto const* bias, auto y) {
+    using T = compute_of<scalar_of<decltype(x)>>;
     for (auto r = std::size_t{0}; r < rows; ++r) {
       auto o = std::size_t{0};
       for (; o + 4 <= out; o += 4) {

@@ -119,7 +119,8 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
                                     detail::packed_weight<T, In, Out>, nothing>;
 
   static constexpr void prepare(auto const& weight, auto& packed) {
-    if constexpr (requires { packed.values; } && not by_columns<decltype(weight)>)
+    if constexpr (requires { packed.values; } && not by_columns<decltype(weight)> &&
+                  not is_as_stored<stored_of<decltype(weight)>>)
       packed.pack(weights_of<std::remove_reference_t<decltype(packed.values[0])>>(weight));
   }
   static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {
@@ -131,6 +132,8 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
     constexpr auto has_panels = requires { packed.values; };
     constexpr auto turns = (in >= width && out >= width) || in * out * sizeof(T) >= tiles::large;
     auto const rows = detail::rows_of(x);
+    if constexpr (is_as_stored<stored_of<decltype(weight)>>)
+      return kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
     if constexpr (has_columns && out <= width)
       if (rows == 1)
         return detail::affine_map_few_outputs<in, out>(x.data(), weights_of<T>(weight), bias,

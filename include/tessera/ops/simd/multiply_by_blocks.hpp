@@ -132,6 +132,11 @@ template <class T, class Stored> struct columns_of_b {
       }
     }
   }
+  void widen(std::size_t depth, std::size_t k, std::size_t column, T* to) const
+    requires is_block<Stored>
+  {
+    for (auto i = std::size_t{0}; i < depth; ++i) to[i] = matrix.at(k + i, column);
+  }
   void widen(std::size_t depth, std::size_t k, std::size_t column, T* to) const {
     constexpr auto width = lane::pack<T>::width;
     auto const* const from = matrix.data + column * matrix.column + k;

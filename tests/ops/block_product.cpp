@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+
+using namespace tessera;
+
+namespace {
+
+using detail::rounded_block;
+
+[[nodiscard]] auto rounded(auto const& value) -> rounded_block {
+  float x[block_length];
+  for (auto i = std::size_t{0}; i < block_length; ++i) x[i] = value(i);
+  auto result = rounded_block{};
+  detail::round_block(x, result);
+  return result;
+}
+/// Weights of any bytes, with scales of either sign, some of them zero or less than normal.
+template <class Block> auto any_blocks(std::size_t count, unsigned seed) -> std::vector<Block> {
+  auto r = torch_generator(seed);
+  auto result = std::vector<Block>(count);
+  auto const half = [&] {
+    auto const bits = static_cast<std::uint16_t>(r.randint(65536));
+    return static_cast<std::uint16_t>(r.randint(9) == 0 ? bits & 0x83FFU : bits & 0xAFFFU);
+  };
+  for (auto& block : result) {
+    for (auto& q : block.quants)
+      q = static_cast<std::remove_reference_t<decltype(q)>>(r.randint(256));
+    block.d = half();
+    if constexpr (requires { block.m; }) block.m = half();
+  }
+  return result;
+}
+
+/// Both kernels with rows of x and blocks of W; y is larger by a column that nobody may touch.
+template <class Block, std::size_t In, std::size_t Out> struct both_kernels {
+  static constexpr auto most = std::size_t{70};
+  using stored = as_stored<Block>;
+  using weights = mapped_matrix<float, shape<Out, In>, simd, stored>;
+  using X = tensor<float, shape<at_most(most), In>>;
+  using Y = tensor<float, shape<at_most(most), Out>>;
+
+  std::vector<stored> blocks = any_blocks<stored>(In * Out / block_length, In + Out);
+  tensor<float, shape<Out>> bias{};
+  std::unique_ptr<X> x = std::make_unique<X>();
+  std::unique_ptr<Y> want = std::make_unique<Y>();
+  std::unique_ptr<Y> y = std::make_unique<Y>();
+  weights w{};
+
+  both_kernels() {
+    w.values = blocks.data();
+    test::fill(bias, 2);
+    test::fill(*x, 3, 4);
+  }
+  template <class Backend> void run(Y& to, std::size_t rows, bool biased) {
+    auto none = nothing{};
+    kernel_for<detail::affine_map_fn, Backend>::run(
+        as_const(x->sized(rows)), w, biased ? bias.data() : nullptr, to.sized(rows), none);
+  }
+  void alike(std::size_t rows, bool biased) {
+    INFO(In << " to " << Out << ", " << rows << " rows");
+    test::poison(*y);
+    test::poison(*want);
+    run<reference>(*want, rows, biased);
+    run<simd>(*y, rows, biased);
+    auto const all = rows * Out;
+    CHECK(test::same_numbers(view<float const, shape<at_most(most * Out)>>{want->data(), {{all}}},
+                             view<float const, shape<at_most(most * Out)>>{y->data(), {{all}}}));
+  }
+};
+template <class Block, std::size_t In, std::size_t Out> void same_bits() {
+  auto kernels = both_kernels<Block, In, Out>{};
+  for (auto const rows : {1U, 2U, 3U, 4U, 5U, 9U, 33U, 70U}) kernels.alike(rows, rows % 2 == 0);
+  auto r = torch_generator(9);
+  test::put_extremes(kernels.x->data(), 9 * In, In / 16, r);
+  for (auto const rows : {1U, 9U}) kernels.alike(rows, true);
+}
+
+}  // namespace
+
+// -- values by hand -------------------------------------------------------------------------------
+TEST_CASE("block_product: x is rounded to 127 steps of its largest magnitude") {
+  auto const b = rounded([](std::size_t i) { return i == 5 ? -254.0F : static_cast<float>(i); });
+  CHECK(b.scale == 2);
+  CHECK(b.quants[5] == -127);
+  CHECK(b.quants[4] == 2);
+  CHECK(b.quants[1] == 0);  // half a step: to the even one
+  CHECK(b.quants[3] == 2);
+  auto sum = 0;
+  for (auto const q : b.quants) sum += q;
+  CHECK(b.sum == sum);
+  CHECK(b.scaled_sum == static_cast<float>(2 * sum));
+}
+TEST_CASE("block_product: zeros, what is nearly zero, and what is not finite") {
+  for (auto const small : {0.0F, 1e-31F, 1e-45F}) {
+    auto const b = rounded([&](std::size_t i) { return i % 2 == 0 ? small : -small; });
+    CHECK(b.scale == 0);
+    CHECK(b.quants[7] == 0);
+  }
+  CHECK(rounded([](std::size_t) { return 1e-30F; }).quants[3] == 127);
+  CHECK(rounded([](std::size_t) { return std::numeric_limits<float>::max(); }).quants[3] == 127);
+  for (auto const bad : {INFINITY, -INFINITY, NAN}) {
+    auto const b = rounded([&](std::size_t i) { return i == 8 ? bad : 1.0F; });
+    CHECK(std::isnan(b.scale));
+    CHECK(std::isnan(b.scaled_sum));
+    CHECK(b.quants[0] == 0);
+  }
+}
+TEST_CASE("block_product: a product by hand") {
+  auto const x = rounded([](std::size_t i) { return i == 0 ? 127.0F : i == 16 ? 2.0F : 0.0F; });
+  auto const four = q4_1{.d = f16(0.5F).bits, .m = f16(-3.0F).bits, .quants = {0xA4}};
+  CHECK(detail::add_block(1.0F, four, x) == 1 + 0.5F * (4 * 127 + 10 * 2) - 3 * 129);
+  auto const signed_four = q4_0{.d = f16(0.5F).bits, .quants = {0xA4}};
+  CHECK(detail::add_block(1.0F, signed_four, x) == 1 + 0.5F * (-4 * 127 + 2 * 2));
+  auto const eight = q8_0{.d = f16(2.0F).bits, .quants = {-128}};
+  CHECK(detail::add_block(0.0F, eight, x) == 2.0F * -128 * 127);
+}
+
+// -- laws -----------------------------------------------------------------------------------------
+TEMPLATE_TEST_CASE("block_product: within half a step of x from the exact product", "", q4_0, q4_1,
+                   q8_0) {
+  constexpr auto in = std::size_t{576};
+  constexpr auto out = std::size_t{24};
+  auto const w = std::make_unique<tensor<float, shape<out, in>>>();
+  auto const stored =
+      std::make_unique<compact_matrix<float, shape<out, in>, simd, as_stored<TestType>>>();
+  auto x = tensor<float, shape<3, in>>{};
+  auto y = tensor<float, shape<3, out>>{};
+  test::fill(*w, 1);
+  test::fill(x, 2, 3);
+  stored->pack(weights_of<float>(*w));
+  auto none = nothing{};
+  kernel_for<detail::affine_map_fn, reference>::run(as_const(view_of<decltype(x)>(x)), *stored,
+                                                    static_cast<float const*>(nullptr),
+                                                    view_of<decltype(y)>(y), none);
+  auto worst = 0.0;
+  for (auto r = std::size_t{0}; r < 3; ++r)
+    for (auto o = std::size_t{0}; o < out; ++o) {
+      auto exact = 0.0;
+      auto bound = 0.0;
+      auto sizes = 0.0;
+      for (auto b = std::size_t{0}; b < in; b += block_length) {
+        auto largest = 0.0;
+        auto magnitudes = 0.0;
+        for (auto k = b; k < b + block_length; ++k) {
+          auto const weight = static_cast<double>(stored->numbers().at(o, k));
+          exact += static_cast<double>(x(r, k)) * weight;
+          magnitudes += std::abs(weight);
+          largest = std::max(largest, std::abs(static_cast<double>(x(r, k))));
+        }
+        bound += magnitudes * largest / 254;
+        sizes += 2 * magnitudes * largest;
+      }
+      auto const error = std::abs(static_cast<double>(y(r, o)) - exact);
+      CHECK(error <= bound + 18 * 6e-8 * 2 * sizes);
+      worst = std::max(worst, error / bound);
+    }
+  CHECK(worst > 0.001);  // it is rounded, and not by chance the same
+}
+TEMPLATE_TEST_CASE("block_product: vectors have the bits of the reference, whatever the shape", "",
+                   q4_0, q4_1, q8_0) {
+  same_bits<TestType, 32, 1>();
+  same_bits<TestType, 32, 7>();
+  same_bits<TestType, 64, 16>();
+  same_bits<TestType, 96, 33>();
+  same_bits<TestType, 576, 40>();
+  same_bits<TestType, 1536, 17>();
+  same_bits<TestType, 2080, 34>();
+  same_bits<TestType, 8256, 18>();
+}
