@@ -3,6 +3,7 @@
 
 #include <tessera/ops/reference/affine_map.hpp>
 #include <tessera/ops/simd/affine_map_row.hpp>
+#include <tessera/ops/simd/block_product.hpp>
 #include <tessera/ops/simd/multiply_by_blocks.hpp>
 #include <tessera/ops/simd/shared_product.hpp>
 
@@ -133,7 +134,8 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
     constexpr auto turns = (in >= width && out >= width) || in * out * sizeof(T) >= tiles::large;
     auto const rows = detail::rows_of(x);
     if constexpr (is_as_stored<stored_of<decltype(weight)>>)
-      return kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
+      if (not std::is_constant_evaluated())
+        return run_as_stored<in, out>(rows, x.data(), weights_of<T>(weight), bias, y.data());
     if constexpr (has_columns && out <= width)
       if (rows == 1)
         return detail::affine_map_few_outputs<in, out>(x.data(), weights_of<T>(weight), bias,
@@ -159,6 +161,25 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
         return detail::in_shares<T>(rows, out, in, run_part);
       }
     kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
+  }
+
+ private:
+  template <std::size_t In, std::size_t Out, class Stored>
+  static void run_as_stored(std::size_t rows, float const* x,
+                            weight_matrix<float, Stored> const& weights, float const* bias,
+                            float* y) {
+    auto const run_part = [&](detail::share const& r, detail::share const& o) {
+      auto const part = detail::block_product{r.count,
+                                              In,
+                                              o.count,
+                                              x + r.first * In,
+                                              bias == nullptr ? nullptr : bias + o.first,
+                                              y + r.first * Out + o.first,
+                                              Out};
+      detail::block_kernel<Stored>{part, weights.part(o.first, 0)}.run();
+    };
+    if (not detail::is_shared(rows, Out, In)) return run_part({0, rows}, {0, Out});
+    detail::in_shares<float>(rows, Out, In, run_part);
   }
 };
 

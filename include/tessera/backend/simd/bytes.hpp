@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/simd/pack.hpp>
+#include <tessera/core/block_format.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+/// Bytes in vectors: rows turned by words of four bytes, one row to a lane of pack<float>, and
+/// their products, which add as whole numbers.
+///
+/// xsimd 8.1 has none of this: it stands here by intrinsics, and for other targets in plain loops.
+namespace tessera::lane::inline TESSERA_TARGET {
+
+/// Words of 32 bits, a lane each: four bytes, or a whole number with a sign.
+using words = bit_pack<float>;
+inline constexpr auto word_lanes = pack<float>::width;
+
+/// The same in memory, for what a target has no instruction for.
+struct words_in_memory {
+  std::uint32_t lane[word_lanes];
+
+  words_in_memory() = default;
+  explicit words_in_memory(words v) { v.value.store_unaligned(lane); }
+  [[nodiscard]] auto load() const -> words {
+    return detail::batch<std::uint32_t>::load_unaligned(lane);
+  }
+};
+template <class Register> [[nodiscard]] TESSERA_INLINE inline auto as_words(Register v) -> words {
+  return detail::batch<std::uint32_t>(v);
+}
+[[nodiscard]] TESSERA_INLINE inline auto word_at(void const* from) -> std::uint32_t {
+  auto result = std::uint32_t{};
+  std::memcpy(&result, from, sizeof result);
+  return result;
+}
+/// The word at an address, in every lane.
+[[nodiscard]] TESSERA_INLINE inline auto splat_word(void const* from) -> words {
+  return words(word_at(from));
+}
+
+/// Whole numbers with a sign as numbers.
+[[nodiscard]] TESSERA_INLINE inline auto to_float(words v) -> pack<float> {
+#if defined(__AVX512F__)
+  return detail::batch<float>(_mm512_maskz_cvtepi32_ps(0xFFFF, v.value.data));
+#elif defined(__AVX2__)
+  return detail::batch<float>(_mm256_cvtepi32_ps(v.value.data));
+#elif defined(__SSE2__) && not defined(__AVX__)
+  return detail::batch<float>(_mm_cvtepi32_ps(v.value.data));
+#else
+  auto const from = words_in_memory(v);
+  float to[word_lanes];
+  for (auto r = std::size_t{0}; r < word_lanes; ++r)
+    to[r] = static_cast<float>(static_cast<std::int32_t>(from.lane[r]));
+  return load(to);
+#endif
+}
+
+/// The low halves of words, which are of IEEE binary16.
+[[nodiscard]] TESSERA_INLINE inline auto low_halves(words v) -> pack<float> {
+#if defined(__AVX512F__)
+  return detail::batch<float>(
+      _mm512_maskz_cvtph_ps(0xFFFF, _mm512_maskz_cvtepi32_epi16(0xFFFF, v.value.data)));
+#elif defined(__AVX2__) && defined(__F16C__)
+  auto const low = _mm256_set1_epi64x(0x0D0C'0908'0504'0100);
+  auto const packed = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v.value.data, low), 0b1000);
+  return detail::batch<float>(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)));
+#else
+  auto const from = words_in_memory(v);
+  float to[word_lanes];
+  for (auto r = std::size_t{0}; r < word_lanes; ++r)
+    to[r] = half_value(static_cast<std::uint16_t>(from.lane[r]));
+  return load(to);
+#endif
+}
+
+/// The first word of rows that are `distance` bytes apart, a row to a lane.
+[[nodiscard]] TESSERA_INLINE inline auto word_of_rows(std::byte const* first, std::size_t distance)
+    -> words {
+  auto const row = [&](std::size_t r)
+                       TESSERA_INLINE { return static_cast<int>(word_at(first + r * distance)); };
+#if defined(__AVX512F__)
+  return as_words(_mm512_set_epi32(row(15), row(14), row(13), row(12), row(11), row(10), row(9),
+                                   row(8), row(7), row(6), row(5), row(4), row(3), row(2), row(1),
+                                   row(0)));
+#elif defined(__AVX2__)
+  return as_words(_mm256_set_epi32(row(7), row(6), row(5), row(4), row(3), row(2), row(1), row(0)));
+#else
+  auto result = words_in_memory{};
+  for (auto r = std::size_t{0}; r < word_lanes; ++r)
+    result.lane[r] = static_cast<std::uint32_t>(row(r));
+  return result.load();
+#endif
+}
+
+/// The first four words of rows that are `distance` bytes apart, a row to a lane.
+TESSERA_INLINE inline void four_words_of_rows(std::byte const* first, std::size_t distance,
+                                              words (&to)[4]) {
+#if defined(__AVX2__)
+  auto const row = [&](std::size_t r) TESSERA_INLINE {
+    return _mm_loadu_si128(reinterpret_cast<__m128i const*>(first + r * distance));
+  };
+#endif
+#if defined(__AVX512F__)
+  auto const rows_from = [&](std::size_t r) TESSERA_INLINE {
+    auto v = _mm512_zextsi128_si512(row(r));
+    v = _mm512_maskz_inserti32x4(0xFFFF, v, row(r + 4), 1);
+    v = _mm512_maskz_inserti32x4(0xFFFF, v, row(r + 8), 2);
+    return _mm512_maskz_inserti32x4(0xFFFF, v, row(r + 12), 3);
+  };
+  __m512i const rows[4] = {rows_from(0), rows_from(1), rows_from(2), rows_from(3)};
+  auto const a = _mm512_maskz_unpacklo_epi32(0xFFFF, rows[0], rows[1]);
+  auto const b = _mm512_maskz_unpacklo_epi32(0xFFFF, rows[2], rows[3]);
+  auto const c = _mm512_maskz_unpackhi_epi32(0xFFFF, rows[0], rows[1]);
+  auto const d = _mm512_maskz_unpackhi_epi32(0xFFFF, rows[2], rows[3]);
+  to[0] = as_words(_mm512_maskz_unpacklo_epi64(0xFF, a, b));
+  to[1] = as_words(_mm512_maskz_unpackhi_epi64(0xFF, a, b));
+  to[2] = as_words(_mm512_maskz_unpacklo_epi64(0xFF, c, d));
+  to[3] = as_words(_mm512_maskz_unpackhi_epi64(0xFF, c, d));
+#elif defined(__AVX2__)
+  auto const rows_from = [&](std::size_t r) TESSERA_INLINE {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(row(r)), row(r + 4), 1);
+  };
+  __m256i const rows[4] = {rows_from(0), rows_from(1), rows_from(2), rows_from(3)};
+  auto const a = _mm256_unpacklo_epi32(rows[0], rows[1]);
+  auto const b = _mm256_unpacklo_epi32(rows[2], rows[3]);
+  auto const c = _mm256_unpackhi_epi32(rows[0], rows[1]);
+  auto const d = _mm256_unpackhi_epi32(rows[2], rows[3]);
+  to[0] = as_words(_mm256_unpacklo_epi64(a, b));
+  to[1] = as_words(_mm256_unpackhi_epi64(a, b));
+  to[2] = as_words(_mm256_unpacklo_epi64(c, d));
+  to[3] = as_words(_mm256_unpackhi_epi64(c, d));
+#else
+  for (auto j = std::size_t{0}; j < 4; ++j) to[j] = word_of_rows(first + 4 * j, distance);
+#endif
+}
+
+// -- products -------------------------------------------------------------------------------------
+namespace detail {
+
+/// sum + the products of four bytes, those of w without a sign, in each lane.
+[[nodiscard]] inline auto add_products_of_bytes(words sum, words w, words x, bool is_w_signed)
+    -> words {
+  auto const of_w = words_in_memory(w);
+  auto const of_x = words_in_memory(x);
+  auto result = words_in_memory(sum);
+  for (auto r = std::size_t{0}; r < word_lanes; ++r)
+    for (auto shift = 0U; shift < 32; shift += 8) {
+      auto const a = of_w.lane[r] >> shift & 0xFFU;
+      auto const b = static_cast<std::int8_t>(of_x.lane[r] >> shift & 0xFFU);
+      auto const value = is_w_signed ? int{static_cast<std::int8_t>(a)} : static_cast<int>(a);
+      result.lane[r] += static_cast<std::uint32_t>(value * b);
+    }
+  return result.load();
+}
+
+}  // namespace detail
+
+/// Sums over eight words of the products of their bytes, those of w without a sign and below 16,
+/// those of x in -127 .. 127. Without an instruction for it there are two sums of 16 bits in a
+/// lane, which do not overflow: 16·15·127 < 2^15.
+struct sums_of_4_bits {
+  static constexpr int raised = 0;
+  words value = words(0U);
+
+  static TESSERA_INLINE auto prepared(words w) -> words { return w; }
+
+#if defined(__AVX512VNNI__) && defined(__AVX512BW__)
+  TESSERA_INLINE void add(words w, words x) {
+    value = as_words(_mm512_dpbusd_epi32(value.value.data, w.value.data, x.value.data));
+  }
+  [[nodiscard]] TESSERA_INLINE auto total() const -> words { return value; }
+#elif defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512CD__)
+  TESSERA_INLINE void add(words w, words x) {
+    value = as_words(
+        _mm512_add_epi16(value.value.data, _mm512_maddubs_epi16(w.value.data, x.value.data)));
+  }
+  [[nodiscard]] TESSERA_INLINE auto total() const -> words {
+    return as_words(_mm512_madd_epi16(value.value.data, _mm512_set1_epi16(1)));
+  }
+#elif defined(__AVXVNNI__) && not defined(__AVX512F__)
+  TESSERA_INLINE void add(words w, words x) {
+    value = as_words(_mm256_dpbusd_avx_epi32(value.value.data, w.value.data, x.value.data));
+  }
+  [[nodiscard]] TESSERA_INLINE auto total() const -> words { return value; }
+#elif defined(__AVX2__) && not defined(__AVX512F__)
+  TESSERA_INLINE void add(words w, words x) {
+    value = as_words(
+        _mm256_add_epi16(value.value.data, _mm256_maddubs_epi16(w.value.data, x.value.data)));
+  }
+  [[nodiscard]] TESSERA_INLINE auto total() const -> words {
+    return as_words(_mm256_madd_epi16(value.value.data, _mm256_set1_epi16(1)));
+  }
+#elif defined(__SSE4_2__) && not defined(__AVX__)
+  TESSERA_INLINE void add(words w, words x) {
+    value =
+        as_words(_mm_add_epi16(value.value.data, _mm_maddubs_epi16(w.value.data, x.value.data)));
+  }
+  [[nodiscard]] TESSERA_INLINE auto total() const -> words {
+    return as_words(_mm_madd_epi16(value.value.data, _mm_set1_epi16(1)));
+  }
+#else
+  void add(words w, words x) { value = detail::add_products_of_bytes(value, w, x, false); }
+  [[nodiscard]] auto total() const -> words { return value; }
+#endif
+};
+
+/// The same of bytes of w with a sign. Where the instruction takes none, w is `prepared`: raised by
+/// 128, which the sum has to lose again; or the magnitudes of w meet an x with the signs of w.
+struct sums_of_8_bits {
+  words value = words(0U);
+
+#if defined(__AVX512VNNI__) && defined(__AVX512BW__)
+  static constexpr int raised = 128;
+  static TESSERA_INLINE auto prepared(words w) -> words { return w ^ words(0x80808080U); }
+  TESSERA_INLINE void add(words w, words x) {
+    value = as_words(_mm512_dpbusd_epi32(value.value.data, w.value.data, x.value.data));
+  }
+#elif defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512CD__)
+  static constexpr int raised = 0;
+  static TESSERA_INLINE auto prepared(words w) -> words { return w; }
+  TESSERA_INLINE void add(words w, words x) {
+    auto const zero = _mm512_setzero_si512();
+    auto const with_sign =
+        _mm512_mask_sub_epi8(x.value.data, _mm512_movepi8_mask(w.value.data), zero, x.value.data);
+    auto const pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(w.value.data), with_sign);
+    value = value + as_words(_mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+  }
+#elif defined(__AVXVNNI__) && not defined(__AVX512F__)
+  static constexpr int raised = 128;
+  static TESSERA_INLINE auto prepared(words w) -> words { return w ^ words(0x80808080U); }
+  TESSERA_INLINE void add(words w, words x) {
+    value = as_words(_mm256_dpbusd_avx_epi32(value.value.data, w.value.data, x.value.data));
+  }
+#elif defined(__AVX2__) && not defined(__AVX512F__)
+  static constexpr int raised = 0;
+  static TESSERA_INLINE auto prepared(words w) -> words { return w; }
+  TESSERA_INLINE void add(words w, words x) {
+    auto const with_sign = _mm256_sign_epi8(x.value.data, w.value.data);
+    auto const pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w.value.data), with_sign);
+    value = value + as_words(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+#elif defined(__SSE4_2__) && not defined(__AVX__)
+  static constexpr int raised = 0;
+  static TESSERA_INLINE auto prepared(words w) -> words { return w; }
+  TESSERA_INLINE void add(words w, words x) {
+    auto const with_sign = _mm_sign_epi8(x.value.data, w.value.data);
+    auto const pairs = _mm_maddubs_epi16(_mm_abs_epi8(w.value.data), with_sign);
+    value = value + as_words(_mm_madd_epi16(pairs, _mm_set1_epi16(1)));
+  }
+#else
+  static constexpr int raised = 0;
+  static auto prepared(words w) -> words { return w; }
+  void add(words w, words x) { value = detail::add_products_of_bytes(value, w, x, true); }
+#endif
+  [[nodiscard]] TESSERA_INLINE auto total() const -> words { return value; }
+};
+
+}  // namespace tessera::lane::inline TESSERA_TARGET

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/simd/bytes.hpp>
+#include <tessera/ops/reference/block_product.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+/// The product of ops/reference/block_product.hpp by vectors of outputs: the same bits.
+///
+/// A block of as many outputs as a vector has lanes is turned while it is read: lane o has four
+/// bytes of output o, and meets the same four of x in all lanes. What is turned serves all rows.
+namespace tessera::detail::inline TESSERA_TARGET {
+
+/// The blocks of a vector of outputs at one place of a row.
+template <class Format> struct turned_block {
+  using V = lane::pack<float>;
+  static constexpr auto is_8_bits = std::same_as<Format, q8_0>;
+  static constexpr auto has_minimum = std::same_as<Format, q4_1>;
+  using sums = std::conditional_t<is_8_bits, lane::sums_of_8_bits, lane::sums_of_4_bits>;
+  /// What the quants of W are larger by than the numbers that they stand for.
+  static constexpr int offset = sums::raised + (std::same_as<Format, q4_0> ? 8 : 0);
+
+  lane::words quants[8];  ///< word k: numbers 4k .. 4k + 3
+  V d;
+  [[no_unique_address]] std::conditional_t<has_minimum, V, nothing> m;
+
+  TESSERA_INLINE turned_block(Format const* first, std::size_t row) {
+    auto const* const bytes = reinterpret_cast<std::byte const*>(first);
+    auto const distance = row * sizeof(Format);
+    auto const scales = lane::word_of_rows(bytes, distance);
+    auto const* const at = bytes + offsetof(Format, quants);
+    d = lane::low_halves(scales);
+    if constexpr (has_minimum) m = lane::low_halves(scales >> 16);
+    lane::words four[4];
+    lane::four_words_of_rows(at, distance, four);
+    auto const half = lane::words(0x0F0F0F0FU);
+#pragma GCC unroll 4
+    for (auto k = std::size_t{0}; k < 4; ++k) {
+      if constexpr (is_8_bits) {
+        quants[k] = sums::prepared(four[k]);
+      } else {
+        quants[k] = four[k] & half;
+        quants[k + 4] = (four[k] >> 4) & half;
+      }
+    }
+    if constexpr (is_8_bits) {
+      lane::four_words_of_rows(at + 16, distance, four);
+#pragma GCC unroll 4
+      for (auto k = std::size_t{0}; k < 4; ++k) quants[k + 4] = sums::prepared(four[k]);
+    }
+  }
+  turned_block() = default;
+
+  /// sum and the products with a block of x, of which the bytes were added to `products`.
+  [[nodiscard]] TESSERA_INLINE auto scaled(sums const& products, rounded_block const& x,
+                                           V sum) const -> V {
+    auto total = products.total();
+    if constexpr (offset != 0)
+      total = total + lane::words(static_cast<std::uint32_t>(-offset * x.sum));
+    sum = fma(d, lane::to_float(total) * V(x.scale), sum);
+    if constexpr (has_minimum) sum = fma(m, V(x.scaled_sum), sum);
+    return sum;
+  }
+};
+
+/// Rows of y and vectors of outputs, that go on with some blocks.
+template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile {
+  using V = lane::pack<float>;
+  using turned = turned_block<Format>;
+  static constexpr auto width = V::width;
+
+  rounded_block const* x;
+  std::size_t x_row;  ///< blocks between rows of x
+  float* y;
+  std::size_t y_row;
+  std::size_t blocks;
+
+  /// Of what weights(b, p) points to: block b of vector p.
+  TESSERA_INLINE void run(auto const& weights) const {
+    V sum[Rows][Panels];
+    each([&](std::size_t r, std::size_t p)
+             TESSERA_INLINE { sum[r][p] = lane::load(y + r * y_row + p * width); });
+    for (auto b = std::size_t{0}; b < blocks; ++b) {
+      typename turned::sums products[Rows][Panels];
+      turned const* w[Panels];
+#pragma GCC unroll 2
+      for (auto p = std::size_t{0}; p < Panels; ++p) w[p] = weights(b, p);
+#pragma GCC unroll 8
+      for (auto k = std::size_t{0}; k < 8; ++k) {
+#pragma GCC unroll 8
+        for (auto r = std::size_t{0}; r < Rows; ++r) {
+          auto const word = lane::splat_word(x[r * x_row + b].quants + 4 * k);
+#pragma GCC unroll 2
+          for (auto p = std::size_t{0}; p < Panels; ++p) products[r][p].add(w[p]->quants[k], word);
+        }
+      }
+      each([&](std::size_t r, std::size_t p) TESSERA_INLINE {
+        sum[r][p] = w[p]->scaled(products[r][p], x[r * x_row + b], sum[r][p]);
+      });
+    }
+    each([&](std::size_t r, std::size_t p)
+             TESSERA_INLINE { lane::store(y + r * y_row + p * width, sum[r][p]); });
+  }
+
+ private:
+  static TESSERA_INLINE void each(auto const& f) {
+#pragma GCC unroll 8
+    for (auto r = std::size_t{0}; r < Rows; ++r) {
+#pragma GCC unroll 2
+      for (auto p = std::size_t{0}; p < Panels; ++p) f(r, p);
+    }
+  }
+};
+
+/// round_block by vectors: the same bits.
+inline void round_block_by_vectors(float const* x, rounded_block& to) {
+  using V = lane::pack<float>;
+  constexpr auto vectors = block_length / V::width;
+  V numbers[vectors];
+  auto largest = V(0.0F);
+  auto finite = lane::mask<float>(true);
+#pragma GCC unroll 8
+  for (auto v = std::size_t{0}; v < vectors; ++v) {
+    numbers[v] = lane::load(x + v * V::width);
+    auto const magnitude = abs(numbers[v]);
+    finite = finite && magnitude <= V(std::numeric_limits<float>::max());
+    largest = max(magnitude, largest);
+  }
+  float each[V::width];
+  lane::store(each, largest);
+  auto most = each[0];
+  for (auto i = std::size_t{1}; i < V::width; ++i) most = lane::max(each[i], most);
+  auto const [scale, inverse] = scale_of_block(most, xsimd::all(finite.value));
+  if (inverse == 0) {
+    to = rounded_block{.quants = {}, .scale = scale, .sum = 0, .scaled_sum = scale * 0.0F};
+    return;
+  }
+  std::uint32_t whole[block_length];
+#pragma GCC unroll 8
+  for (auto v = std::size_t{0}; v < vectors; ++v)
+    lane::nearest(numbers[v] * V(inverse)).bits.value.store_unaligned(whole + v * V::width);
+  auto sum = std::int32_t{0};
+  for (auto i = std::size_t{0}; i < block_length; ++i) {
+    to.quants[i] = static_cast<std::int8_t>(whole[i] & 0xFFU);
+    sum += to.quants[i];
+  }
+  to.scale = scale;
+  to.sum = sum;
+  to.scaled_sum = scale * static_cast<float>(sum);
+}
+
+/// Equal parts of n, of `most` at most.
+[[nodiscard]] constexpr auto equal_parts(std::size_t n, std::size_t most) -> std::size_t {
+  auto const parts = (n + most - 1) / most;
+  return parts == 0 ? 1 : (n + parts - 1) / parts;
+}
+
+/// As ops/reference/block_product.hpp; outputs that fill no vector are left to it.
+///
+/// Cost  80 KiB of stack at most
+template <class Stored> struct block_kernel {
+  using format = block_format_of<Stored>;
+  using turned = turned_block<format>;
+  static constexpr auto width = lane::pack<float>::width;
+  static constexpr auto few_rows = std::size_t{3};
+
+  block_product const& p;
+  weight_matrix<float, Stored> const& w;
+  std::size_t blocks = p.in / block_length;
+  std::size_t whole = p.out / width * width;
+
+  void run() const {
+    p.begin();
+    if (p.rows <= few_rows)
+      by_few_rows();
+    else
+      by_many_rows();
+  }
+
+ private:
+  void round(std::size_t row, std::size_t rows, std::size_t b, std::size_t count,
+             rounded_block* to) const {
+    for (auto r = std::size_t{0}; r < rows; ++r)
+      for (auto i = std::size_t{0}; i < count; ++i)
+        round_block_by_vectors(p.x + (row + r) * p.in + (b + i) * block_length, *to++);
+  }
+  /// Weights are turned as they are read, for all rows at once.
+  void by_few_rows() const {
+    constexpr auto most = std::size_t{256};
+    rounded_block x[few_rows * most];
+    auto const step = equal_parts(blocks, most);
+    for (auto b = std::size_t{0}; b < blocks; b += step) {
+      auto const count = std::min(step, blocks - b);
+      round(0, p.rows, b, count, x);
+      if (p.rows == 1) read_once<1>(x, b, count);
+      if (p.rows == 2) read_once<2>(x, b, count);
+      if (p.rows == 3) read_once<3>(x, b, count);
+      leave(x, 0, p.rows, b, count);
+    }
+  }
+  template <std::size_t Rows>
+  [[gnu::noinline]] void read_once(rounded_block const* x, std::size_t b, std::size_t count) const {
+    for (auto o = std::size_t{0}; o < whole; o += width) {
+      auto const* const from = blocks_at(o, b);
+      auto const tile = block_tile<format, Rows, 1>{x, count, p.y + o, p.y_row, count};
+      auto here = turned();
+      tile.run([&](std::size_t i, std::size_t) TESSERA_INLINE {
+        here = turned(from + i, blocks);
+        return &here;
+      });
+    }
+  }
+  /// Turned weights of two vectors of outputs stay in the first level of the cache for as many rows
+  /// as do.
+  void by_many_rows() const {
+    constexpr auto most = std::size_t{32};
+    rounded_block x[most * most];
+    turned weights[2 * most];
+    auto const step = equal_parts(blocks, most);
+    for (auto b = std::size_t{0}; b < blocks; b += step) {
+      auto const count = std::min(step, blocks - b);
+      for (auto row = std::size_t{0}; row < p.rows; row += most) {
+        auto const rows = std::min(most, p.rows - row);
+        round(row, rows, b, count, x);
+        auto o = std::size_t{0};
+        for (; o + 2 * width <= whole; o += 2 * width)
+          turn_once<2>(x, weights, row, rows, o, b, count);
+        if (o < whole) turn_once<1>(x, weights, row, rows, o, b, count);
+        leave(x, row, rows, b, count);
+      }
+    }
+  }
+  template <std::size_t Panels>
+  void turn_once(rounded_block const* x, turned* weights, std::size_t row, std::size_t rows,
+                 std::size_t o, std::size_t b, std::size_t count) const {
+    for (auto v = std::size_t{0}; v < Panels; ++v) {
+      auto const* const from = blocks_at(o + v * width, b);
+      for (auto i = std::size_t{0}; i < count; ++i)
+        weights[v * count + i] = turned(from + i, blocks);
+    }
+    auto const* const end = x + rows * count;
+    auto* y = p.y + row * p.y_row + o;
+    for (; x + 4 * count <= end; x += 4 * count, y += 4 * p.y_row)
+      multiply<4, Panels>(x, weights, y, count);
+    for (; x < end; x += count, y += p.y_row) multiply<1, Panels>(x, weights, y, count);
+  }
+  template <std::size_t Rows, std::size_t Panels>
+  [[gnu::noinline]] void multiply(rounded_block const* x, turned const* weights, float* y,
+                                  std::size_t count) const {
+    block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(
+        [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
+  }
+  /// The blocks of output o from block b on; those of the next output are `blocks` further.
+  [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {
+    return w.blocks_of_row(o) + b;
+  }
+  void leave(rounded_block const* x, std::size_t row, std::size_t rows, std::size_t b,
+             std::size_t count) const {
+    if (whole == p.out) return;
+    for (auto r = std::size_t{0}; r < rows; ++r) p.add(w, row + r, whole, b, count, x + r * count);
+  }
+};
+
+}  // namespace tessera::detail::inline TESSERA_TARGET
