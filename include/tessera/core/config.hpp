@@ -67,10 +67,17 @@
 /// The instruction set that a file is compiled for, as an inline namespace: whatever computes lies
 /// in it or mentions a backend, which lies in it. So a program may have files of several -march,
 /// and the linker does not take one's function for another's. Host and device passes of nvcc agree.
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && defined(__AVX512DQ__)
+/// Products of bytes (VNNI) are no part of a level, and have a name beside it.
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && \
+    defined(__AVX512DQ__) && defined(__AVX512VNNI__)
+#define TESSERA_TARGET x86_64_v4_vnni
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && \
+    defined(__AVX512DQ__)
 #define TESSERA_TARGET x86_64_v4
 #elif defined(__AVX512F__)
 #define TESSERA_TARGET x86_64_avx512f
+#elif defined(__AVX2__) && defined(__FMA__) && defined(__AVXVNNI__)
+#define TESSERA_TARGET x86_64_v3_vnni
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TESSERA_TARGET x86_64_v3
 #elif defined(__AVX2__)

@@ -167,7 +167,8 @@ struct sums_of_4_bits {
 
   static TESSERA_INLINE auto prepared(words w) -> words { return w; }
 
-#if defined(__AVX512VNNI__) && defined(__AVX512BW__)
+#if defined(__AVX512VNNI__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512CD__)
   TESSERA_INLINE void add(words w, words x) {
     value = as_words(_mm512_dpbusd_epi32(value.value.data, w.value.data, x.value.data));
   }
@@ -180,7 +181,7 @@ struct sums_of_4_bits {
   [[nodiscard]] TESSERA_INLINE auto total() const -> words {
     return as_words(_mm512_madd_epi16(value.value.data, _mm512_set1_epi16(1)));
   }
-#elif defined(__AVXVNNI__) && not defined(__AVX512F__)
+#elif defined(__AVXVNNI__) && defined(__FMA__) && not defined(__AVX512F__)
   TESSERA_INLINE void add(words w, words x) {
     value = as_words(_mm256_dpbusd_avx_epi32(value.value.data, w.value.data, x.value.data));
   }
@@ -212,7 +213,8 @@ struct sums_of_4_bits {
 struct sums_of_8_bits {
   words value = words(0U);
 
-#if defined(__AVX512VNNI__) && defined(__AVX512BW__)
+#if defined(__AVX512VNNI__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
+    defined(__AVX512CD__)
   static constexpr int raised = 128;
   static TESSERA_INLINE auto prepared(words w) -> words { return w ^ words(0x80808080U); }
   TESSERA_INLINE void add(words w, words x) {
@@ -228,7 +230,7 @@ struct sums_of_8_bits {
     auto const pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(w.value.data), with_sign);
     value = value + as_words(_mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
   }
-#elif defined(__AVXVNNI__) && not defined(__AVX512F__)
+#elif defined(__AVXVNNI__) && defined(__FMA__) && not defined(__AVX512F__)
   static constexpr int raised = 128;
   static TESSERA_INLINE auto prepared(words w) -> words { return w ^ words(0x80808080U); }
   TESSERA_INLINE void add(words w, words x) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/bytes.hpp>
+#include <tessera/core/nothing.hpp>
 #include <tessera/ops/reference/block_product.hpp>
 
 #include <algorithm>
@@ -211,6 +212,7 @@ template <class Stored> struct block_kernel {
       auto const tile = block_tile<format, Rows, 1>{x, count, p.y + o, p.y_row, count};
       auto here = turned();
       tile.run([&](std::size_t i, std::size_t) TESSERA_INLINE {
+        fetch(from + i * width);
         here = turned(from + i, blocks);
         return &here;
       });
@@ -241,8 +243,10 @@ template <class Stored> struct block_kernel {
                  std::size_t o, std::size_t b, std::size_t count) const {
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b);
-      for (auto i = std::size_t{0}; i < count; ++i)
+      for (auto i = std::size_t{0}; i < count; ++i) {
+        fetch(from + i * width);
         weights[v * count + i] = turned(from + i, blocks);
+      }
     }
     auto const* const end = x + rows * count;
     auto* y = p.y + row * p.y_row + o;
@@ -255,6 +259,15 @@ template <class Stored> struct block_kernel {
                                   std::size_t count) const {
     block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(
         [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
+  }
+  /// Asks for the blocks of a vector of outputs that come after those at `from`, in the order of
+  /// memory: rows side by side are too many short streams for a processor to foresee.
+  TESSERA_INLINE void fetch(format const* from) const {
+    auto const far = std::max(width * blocks * sizeof(format), std::size_t{4096});
+    auto const* const ahead = reinterpret_cast<std::byte const*>(from) + far;
+#pragma GCC unroll 16
+    for (auto line = std::size_t{0}; line < width * sizeof(format); line += 64)
+      __builtin_prefetch(ahead + line);
   }
   /// The blocks of output o from block b on; those of the next output are `blocks` further.
   [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {
