@@ -32,9 +32,8 @@ template <class Block> auto any_blocks(std::size_t count, unsigned seed) -> std:
 }
 
 /// Both kernels with rows of x and blocks of W; y is larger by a column that nobody may touch.
-template <class Block, std::size_t In, std::size_t Out> struct both_kernels {
+template <class stored, std::size_t In, std::size_t Out> struct both_kernels {
   static constexpr auto most = std::size_t{70};
-  using stored = as_stored<Block>;
   using weights = mapped_matrix<float, shape<Out, In>, simd, stored>;
   using X = tensor<float, shape<at_most(most), In>>;
   using Y = tensor<float, shape<at_most(most), Out>>;
@@ -67,8 +66,8 @@ template <class Block, std::size_t In, std::size_t Out> struct both_kernels {
                              view<float const, shape<at_most(most * Out)>>{y->data(), {{all}}}));
   }
 };
-template <class Block, std::size_t In, std::size_t Out> void same_bits() {
-  auto kernels = both_kernels<Block, In, Out>{};
+template <class Stored, std::size_t In, std::size_t Out> void same_bits() {
+  auto kernels = both_kernels<Stored, In, Out>{};
   for (auto const rows : {1U, 2U, 3U, 4U, 5U, 9U, 33U, 70U}) kernels.alike(rows, rows % 2 == 0);
   auto r = torch_generator(9);
   test::put_extremes(kernels.x->data(), 9 * In, In / 16, r);
@@ -157,7 +156,7 @@ TEMPLATE_TEST_CASE("block_product: within half a step of x from the exact produc
   CHECK(worst > 0.001);  // it is rounded, and not by chance the same
 }
 TEMPLATE_TEST_CASE("block_product: vectors have the bits of the reference, whatever the shape", "",
-                   q4_0, q4_1, q8_0) {
+                   as_stored<q4_0>, as_stored<q4_1>, as_stored<q8_0>, q4_0, q4_1, q8_0) {
   same_bits<TestType, 32, 1>();
   same_bits<TestType, 32, 7>();
   same_bits<TestType, 64, 16>();
@@ -165,5 +164,22 @@ TEMPLATE_TEST_CASE("block_product: vectors have the bits of the reference, whate
   same_bits<TestType, 576, 40>();
   same_bits<TestType, 1536, 17>();
   same_bits<TestType, 2080, 34>();
-  same_bits<TestType, 8256, 18>();
+  if constexpr (is_as_stored<TestType>) same_bits<TestType, 8256, 18>();
+}
+TEST_CASE("block_product: threads share outputs or rows, with the same bits") {
+  auto kernels = both_kernels<as_stored<q4_1>, 576, 320>{};
+  for (auto const rows : {3U, 70U}) {
+    kernels.run<simd>(*kernels.want, rows, true);
+    auto tasks = std::size_t{0};
+    auto team = detail::sharing_team{
+        3, &tasks, [](void* self, std::size_t count, void* task, void (*call)(void*, std::size_t)) {
+          *static_cast<std::size_t*>(self) += count;
+          while (count-- > 0) call(task, count);
+        }};
+    detail::current_team = &team;
+    kernels.run<simd>(*kernels.y, rows, true);
+    detail::current_team = nullptr;
+    CHECK(tasks > 1);
+    CHECK(std::memcmp(kernels.y->data(), kernels.want->data(), rows * 320 * sizeof(float)) == 0);
+  }
 }

@@ -138,9 +138,8 @@ TESSERA_INLINE inline void four_words_of_rows(std::byte const* first, std::size_
 }
 
 // -- products -------------------------------------------------------------------------------------
-namespace detail {
 
-/// sum + the products of four bytes, those of w without a sign, in each lane.
+/// sum + the products of four bytes in each lane, where there is no instruction for them.
 [[nodiscard]] inline auto add_products_of_bytes(words sum, words w, words x, bool is_w_signed)
     -> words {
   auto const of_w = words_in_memory(w);
@@ -155,8 +154,6 @@ namespace detail {
     }
   return result.load();
 }
-
-}  // namespace detail
 
 /// Sums over eight words of the products of their bytes, those of w without a sign and below 16,
 /// those of x in -127 .. 127. Without an instruction for it there are two sums of 16 bits in a
@@ -203,7 +200,7 @@ struct sums_of_4_bits {
     return as_words(_mm_madd_epi16(value.value.data, _mm_set1_epi16(1)));
   }
 #else
-  void add(words w, words x) { value = detail::add_products_of_bytes(value, w, x, false); }
+  void add(words w, words x) { value = add_products_of_bytes(value, w, x, false); }
   [[nodiscard]] auto total() const -> words { return value; }
 #endif
 };
@@ -255,7 +252,7 @@ struct sums_of_8_bits {
 #else
   static constexpr int raised = 0;
   static auto prepared(words w) -> words { return w; }
-  void add(words w, words x) { value = detail::add_products_of_bytes(value, w, x, true); }
+  void add(words w, words x) { value = add_products_of_bytes(value, w, x, true); }
 #endif
   [[nodiscard]] TESSERA_INLINE auto total() const -> words { return value; }
 };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/simd/bytes.hpp>
-#include <tessera/core/nothing.hpp>
 #include <tessera/ops/reference/block_product.hpp>
+#include <tessera/ops/simd/turned_numbers.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -18,62 +17,25 @@
 /// bytes of output o, and meets the same four of x in all lanes. What is turned serves all rows.
 namespace tessera::detail::inline TESSERA_TARGET {
 
-/// The blocks of a vector of outputs at one place of a row.
-template <class Format> struct turned_block {
+/// sum and the products of blocks with a block of x, of which the bytes were added to `products`.
+template <class Turned>
+[[nodiscard]] TESSERA_INLINE inline auto add_scaled(Turned const& w,
+                                                    typename Turned::sums const& products,
+                                                    rounded_block const& x, lane::pack<float> sum)
+    -> lane::pack<float> {
   using V = lane::pack<float>;
-  static constexpr auto is_8_bits = std::same_as<Format, q8_0>;
-  static constexpr auto has_minimum = std::same_as<Format, q4_1>;
-  using sums = std::conditional_t<is_8_bits, lane::sums_of_8_bits, lane::sums_of_4_bits>;
-  /// What the quants of W are larger by than the numbers that they stand for.
-  static constexpr int offset = sums::raised + (std::same_as<Format, q4_0> ? 8 : 0);
-
-  lane::words quants[8];  ///< word k: numbers 4k .. 4k + 3
-  V d;
-  [[no_unique_address]] std::conditional_t<has_minimum, V, nothing> m;
-
-  TESSERA_INLINE turned_block(Format const* first, std::size_t row) {
-    auto const* const bytes = reinterpret_cast<std::byte const*>(first);
-    auto const distance = row * sizeof(Format);
-    auto const scales = lane::word_of_rows(bytes, distance);
-    auto const* const at = bytes + offsetof(Format, quants);
-    d = lane::low_halves(scales);
-    if constexpr (has_minimum) m = lane::low_halves(scales >> 16);
-    lane::words four[4];
-    lane::four_words_of_rows(at, distance, four);
-    auto const half = lane::words(0x0F0F0F0FU);
-#pragma GCC unroll 4
-    for (auto k = std::size_t{0}; k < 4; ++k) {
-      if constexpr (is_8_bits) {
-        quants[k] = sums::prepared(four[k]);
-      } else {
-        quants[k] = four[k] & half;
-        quants[k + 4] = (four[k] >> 4) & half;
-      }
-    }
-    if constexpr (is_8_bits) {
-      lane::four_words_of_rows(at + 16, distance, four);
-#pragma GCC unroll 4
-      for (auto k = std::size_t{0}; k < 4; ++k) quants[k + 4] = sums::prepared(four[k]);
-    }
-  }
-  turned_block() = default;
-
-  /// sum and the products with a block of x, of which the bytes were added to `products`.
-  [[nodiscard]] TESSERA_INLINE auto scaled(sums const& products, rounded_block const& x,
-                                           V sum) const -> V {
-    auto total = products.total();
-    if constexpr (offset != 0)
-      total = total + lane::words(static_cast<std::uint32_t>(-offset * x.sum));
-    sum = fma(d, lane::to_float(total) * V(x.scale), sum);
-    if constexpr (has_minimum) sum = fma(m, V(x.scaled_sum), sum);
-    return sum;
-  }
-};
+  auto total = products.total();
+  if constexpr (Turned::offset != 0)
+    total = total + lane::words(static_cast<std::uint32_t>(-Turned::offset * x.sum));
+  sum = fma(w.d, lane::to_float(total) * V(x.scale), sum);
+  if constexpr (Turned::has_minimum) sum = fma(w.m, V(x.scaled_sum), sum);
+  return sum;
+}
 
 /// Rows of y and vectors of outputs, that go on with some blocks.
 template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile {
   using V = lane::pack<float>;
-  using turned = turned_block<Format>;
+  using turned = turned_numbers<Format>;
   static constexpr auto width = V::width;
 
   rounded_block const* x;
@@ -102,7 +64,7 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
         }
       }
       each([&](std::size_t r, std::size_t p) TESSERA_INLINE {
-        sum[r][p] = w[p]->scaled(products[r][p], x[r * x_row + b], sum[r][p]);
+        sum[r][p] = add_scaled(*w[p], products[r][p], x[r * x_row + b], sum[r][p]);
       });
     }
     each([&](std::size_t r, std::size_t p)
@@ -167,7 +129,7 @@ inline void round_block_by_vectors(float const* x, rounded_block& to) {
 /// Cost  80 KiB of stack at most
 template <class Stored> struct block_kernel {
   using format = block_format_of<Stored>;
-  using turned = turned_block<format>;
+  using turned = turned_numbers<format>;
   static constexpr auto width = lane::pack<float>::width;
   static constexpr auto few_rows = std::size_t{3};
 
@@ -212,8 +174,8 @@ template <class Stored> struct block_kernel {
       auto const tile = block_tile<format, Rows, 1>{x, count, p.y + o, p.y_row, count};
       auto here = turned();
       tile.run([&](std::size_t i, std::size_t) TESSERA_INLINE {
-        fetch(from + i * width);
-        here = turned(from + i, blocks);
+        fetch_ahead<width * sizeof(format)>(from + i * width, blocks * sizeof(format));
+        here = turned(from + i, p.in);
         return &here;
       });
     }
@@ -244,8 +206,8 @@ template <class Stored> struct block_kernel {
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b);
       for (auto i = std::size_t{0}; i < count; ++i) {
-        fetch(from + i * width);
-        weights[v * count + i] = turned(from + i, blocks);
+        fetch_ahead<width * sizeof(format)>(from + i * width, blocks * sizeof(format));
+        weights[v * count + i] = turned(from + i, p.in);
       }
     }
     auto const* const end = x + rows * count;
@@ -259,15 +221,6 @@ template <class Stored> struct block_kernel {
                                   std::size_t count) const {
     block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(
         [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
-  }
-  /// Asks for the blocks of a vector of outputs that come after those at `from`, in the order of
-  /// memory: rows side by side are too many short streams for a processor to foresee.
-  TESSERA_INLINE void fetch(format const* from) const {
-    auto const far = std::max(width * blocks * sizeof(format), std::size_t{4096});
-    auto const* const ahead = reinterpret_cast<std::byte const*>(from) + far;
-#pragma GCC unroll 16
-    for (auto line = std::size_t{0}; line < width * sizeof(format); line += 64)
-      __builtin_prefetch(ahead + line);
   }
   /// The blocks of output o from block b on; those of the next output are `blocks` further.
   [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {

@@ -3,6 +3,7 @@
 
 #include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/simd/multiply.hpp>
+#include <tessera/ops/simd/turned_numbers.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -107,6 +108,8 @@ template <class T, class Stored> struct columns_of_b {
       if constexpr (std::same_as<T, Stored>)
         lane::copy_turned(wide, depth, matrix.data + (column + c) * matrix.column + k,
                           matrix.column, to, panel);
+      else if constexpr (detail::is_turned<T, Stored>)
+        copy_by_turning(block_of_b{k, depth, column + c, wide}, to);
       else
         copy_widened(k, depth, column + c, wide, to);
     }
@@ -116,6 +119,35 @@ template <class T, class Stored> struct columns_of_b {
  private:
   static constexpr auto panel = vectors * lane::pack<T>::width;
 
+  /// What begins with whole blocks, where it lies in blocks.
+  void copy_by_turning(block_of_b const& block, T* to) const {
+    using turned = detail::turned_numbers<Stored>;
+    constexpr auto width = lane::pack<T>::width;
+    auto const whole = block.depth / turned::length * turned::length;
+    auto c = std::size_t{0};
+    for (; c + width <= block.columns; c += width) {
+      auto const* const from = place(block.k, block.column + c);
+      for (auto i = std::size_t{0}; i < whole; i += turned::length) {
+        auto const numbers = turned(from + i / numbers_of_stored<Stored>, matrix.column);
+#pragma GCC unroll 32
+        for (auto j = std::size_t{0}; j < turned::length; ++j)
+          lane::store(to + (i + j) * panel + c, numbers[j]);
+      }
+      copy_numbers(block, whole, c, c + width, to);
+    }
+    copy_numbers(block, 0, c, block.columns, to);
+  }
+  void copy_numbers(block_of_b const& block, std::size_t first, std::size_t c, std::size_t last,
+                    T* to) const {
+    for (auto i = first; i < block.depth; ++i)
+      for (auto j = c; j < last; ++j) to[i * panel + j] = matrix.at(block.k + i, block.column + j);
+  }
+  [[nodiscard]] auto place(std::size_t k, std::size_t column) const -> Stored const* {
+    if constexpr (is_block<Stored>)
+      return matrix.data + (matrix.first + column * matrix.column + k) / block_length;
+    else
+      return matrix.data + column * matrix.column + k;
+  }
   /// A few columns and a part of the depth at a time, widened before they are turned.
   void copy_widened(std::size_t k, std::size_t depth, std::size_t column, std::size_t columns,
                     T* to) const {
@@ -149,6 +181,12 @@ template <class T, class Stored> struct columns_of_b {
                         depth - i);
   }
 };
+
+/// What the depth of a block is a multiple of.
+template <class B> inline constexpr std::size_t unit_of_depth = 8;
+template <class T, class Stored>
+inline constexpr std::size_t unit_of_depth<columns_of_b<T, Stored>> =
+    is_block<Stored> ? block_length : 8;
 
 /// B whose rows and columns are both at a distance.
 template <class T, class Stored> struct elements_of_b {
@@ -217,7 +255,7 @@ template <class T>
 template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
   alignas(64) T b[block_depth * panel<T>];
-  auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, 8);
+  auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, unit_of_depth<B>);
   auto const at = [&](std::size_t k, std::size_t column) { return block_at(p, deep, k, column); };
   auto const step = rows_of_block(p);
   auto const multiply_rows = [&](std::size_t row, block_of_b const& here, block_of_b const& next) {

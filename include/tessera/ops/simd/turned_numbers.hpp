@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/simd/bytes.hpp>
+#include <tessera/core/nothing.hpp>
+#include <tessera/tensor/weights.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+/// Rows of weights, turned while they are read: lane r has row r, as many rows as a vector of float
+/// has lanes.
+namespace tessera::detail::inline TESSERA_TARGET {
+
+/// Asks for the memory after `from`, of rows that lie there one after another, in its order: rows
+/// side by side are too many short streams for a processor to foresee.
+template <std::size_t Bytes>
+TESSERA_INLINE inline void fetch_ahead(void const* from, std::size_t bytes_of_row) {
+  constexpr auto least = std::size_t{4096};
+  auto const rows = lane::word_lanes * bytes_of_row;
+  auto const* const ahead = static_cast<std::byte const*>(from) + (rows < least ? +least : rows);
+#pragma GCC unroll 16
+  for (auto line = std::size_t{0}; line < Bytes; line += 64) __builtin_prefetch(ahead + line);
+}
+
+/// Numbers of 16 bits, eight of a row.
+template <class Stored> struct turned_numbers {
+  using V = lane::pack<float>;
+  static constexpr auto length = std::size_t{8};
+  lane::words pairs[4];
+
+  TESSERA_INLINE turned_numbers(Stored const* first, std::size_t row) {
+    lane::four_words_of_rows(reinterpret_cast<std::byte const*>(first), row * sizeof(Stored),
+                             pairs);
+  }
+  /// Number k of every row.
+  [[nodiscard]] TESSERA_INLINE auto operator[](std::size_t k) const -> V {
+    auto const pair = pairs[k / 2];
+    if constexpr (std::same_as<Stored, bf16>)
+      return from_bits(k % 2 == 0 ? pair << 16 : pair & lane::words(0xFFFF0000U));
+    else
+      return lane::low_halves(k % 2 == 0 ? pair : pair >> 16);
+  }
+};
+
+/// Blocks, one of a row.
+template <class Stored>
+  requires is_block<Stored>
+struct turned_numbers<Stored> {
+  using format = block_format_of<Stored>;
+  using V = lane::pack<float>;
+  static constexpr auto length = block_length;
+  static constexpr auto is_8_bits = std::same_as<format, q8_0>;
+  static constexpr auto has_minimum = std::same_as<format, q4_1>;
+  using sums = std::conditional_t<is_8_bits, lane::sums_of_8_bits, lane::sums_of_4_bits>;
+  /// What the quants are larger by than the numbers that they stand for.
+  static constexpr int offset = sums::raised + (std::same_as<format, q4_0> ? 8 : 0);
+
+  lane::words quants[8];  ///< word k: numbers 4k .. 4k + 3
+  V d;
+  [[no_unique_address]] std::conditional_t<has_minimum, V, nothing> m;
+
+  turned_numbers() = default;
+  TESSERA_INLINE turned_numbers(format const* first, std::size_t row) {
+    auto const* const bytes = reinterpret_cast<std::byte const*>(first);
+    auto const distance = row / block_length * sizeof(format);
+    auto const scales = lane::word_of_rows(bytes, distance);
+    auto const* const at = bytes + offsetof(format, quants);
+    d = lane::low_halves(scales);
+    if constexpr (has_minimum) m = lane::low_halves(scales >> 16);
+    lane::words four[4];
+    lane::four_words_of_rows(at, distance, four);
+    auto const half = lane::words(0x0F0F0F0FU);
+#pragma GCC unroll 4
+    for (auto k = std::size_t{0}; k < 4; ++k) {
+      if constexpr (is_8_bits) {
+        quants[k] = sums::prepared(four[k]);
+      } else {
+        quants[k] = four[k] & half;
+        quants[k + 4] = (four[k] >> 4) & half;
+      }
+    }
+    if constexpr (is_8_bits) {
+      lane::four_words_of_rows(at + 16, distance, four);
+#pragma GCC unroll 4
+      for (auto k = std::size_t{0}; k < 4; ++k) quants[k + 4] = sums::prepared(four[k]);
+    }
+  }
+  /// Number k of every row.
+  [[nodiscard]] TESSERA_INLINE auto operator[](std::size_t k) const -> V {
+    // With a sign, the bytes are raised by 128, if they are not already.
+    constexpr auto raise = is_8_bits && sums::raised == 0 ? 0x80808080U : 0U;
+    constexpr auto zero = is_8_bits ? 128.0F : std::same_as<format, q4_0> ? 8.0F : 0.0F;
+    auto const bytes = (quants[k / 4] ^ lane::words(raise)) >> static_cast<int>(k % 4 * 8);
+    auto const q = lane::to_float(bytes & lane::words(0xFFU));
+    if constexpr (has_minimum)
+      return fma(q, d, m);  // as decode: the product is exact
+    else
+      return (q - V(zero)) * d;
+  }
+};
+
+/// True for weights that are turned while they are read.
+template <class T, class Stored>
+inline constexpr bool is_turned =
+    std::same_as<T, float> && (is_block<Stored> || is_storage_scalar<Stored>);
+
+}  // namespace tessera::detail::inline TESSERA_TARGET
