@@ -8,8 +8,6 @@
 //   quantized [part of a row's name]
 #include <tessera/tessera.hpp>
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +15,10 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+#ifdef __linux__
+#include <time.h>
+#endif
 
 #if TESSERA_HAS_GGML
 #include <ggml-cpu.h>
@@ -53,10 +55,7 @@ auto seconds(auto const& run) -> double {
   return best;
 }
 /// Keeps a result from being left out.
-void used(float value) {
-  static float volatile sink;
-  sink = value;
-}
+void used(float value) { asm volatile("" : : "x"(value)); }
 
 /// GB/s of a plain read.
 auto read_rate(std::vector<std::byte> const& from) -> double {
