@@ -128,6 +128,18 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
       packed.pack(weights_of<std::remove_reference_t<decltype(packed.values[0])>>(weight));
   }
   static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {
+    constexpr auto as_they_are = is_as_stored<stored_of<decltype(weight)>>;
+    if constexpr (not as_they_are)
+      run_widened(x, weight, bias, y, packed);
+    else if (std::is_constant_evaluated())
+      kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
+    else
+      run_as_stored(x, weights_of<float>(weight), bias, y);
+  }
+
+ private:
+  static constexpr void run_widened(auto x, auto const& weight, auto const* bias, auto y,
+                                    auto& packed) {
     using T = scalar_of<decltype(x)>;
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto out = last_of<shape_of<decltype(y)>>;
@@ -136,9 +148,6 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
     constexpr auto has_panels = requires { packed.values; };
     constexpr auto turns = (in >= width && out >= width) || in * out * sizeof(T) >= tiles::large;
     auto const rows = detail::rows_of(x);
-    if constexpr (is_as_stored<stored_of<decltype(weight)>>)
-      if (not std::is_constant_evaluated())
-        return run_as_stored<in, out>(rows, x.data(), weights_of<T>(weight), bias, y.data());
     if constexpr (has_columns && out <= width)
       if (rows == 1)
         return detail::affine_map_few_outputs<in, out>(x.data(), weights_of<T>(weight), bias,
@@ -165,24 +174,24 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
       }
     kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
   }
-
- private:
-  template <std::size_t In, std::size_t Out, class Stored>
-  static void run_as_stored(std::size_t rows, float const* x,
-                            weight_matrix<float, Stored> const& weights, float const* bias,
-                            float* y) {
+  template <class Stored>
+  static void run_as_stored(auto x, weight_matrix<float, Stored> const& weights, float const* bias,
+                            auto y) {
+    constexpr auto in = last_of<shape_of<decltype(x)>>;
+    constexpr auto out = last_of<shape_of<decltype(y)>>;
+    auto const rows = detail::rows_of(x);
     auto const run_part = [&](detail::share const& r, detail::share const& o) {
-      auto const part = detail::block_product{r.count,
-                                              In,
-                                              o.count,
-                                              x + r.first * In,
-                                              bias == nullptr ? nullptr : bias + o.first,
-                                              y + r.first * Out + o.first,
-                                              Out};
+      auto const part = detail::block_product{.rows = r.count,
+                                              .in = in,
+                                              .out = o.count,
+                                              .x = x.data() + r.first * in,
+                                              .bias = bias == nullptr ? nullptr : bias + o.first,
+                                              .y = y.data() + r.first * out + o.first,
+                                              .y_row = out};
       detail::block_kernel<Stored>{part, weights.part(o.first, 0)}.run();
     };
-    if (not detail::is_shared(rows, Out, In)) return run_part({0, rows}, {0, Out});
-    detail::in_shares<float>(rows, Out, In, run_part);
+    if (not detail::is_shared(rows, out, in)) return run_part({0, rows}, {0, out});
+    detail::in_shares<float>(rows, out, in, run_part);
   }
 };
 
