@@ -25,6 +25,7 @@
 #include <tessera/layers/dropout.hpp>
 #include <tessera/layers/embedding.hpp>
 #include <tessera/layers/flatten.hpp>
+#include <tessera/layers/gated_perceptron.hpp>
 #include <tessera/layers/group_norm.hpp>
 #include <tessera/layers/gru.hpp>
 #include <tessera/layers/identity.hpp>
@@ -35,6 +36,7 @@
 #include <tessera/layers/lstm.hpp>
 #include <tessera/layers/max_pool2d.hpp>
 #include <tessera/layers/mean_over_time.hpp>
+#include <tessera/layers/rms_norm.hpp>
 #include <tessera/layers/select_column.hpp>
 #include <tessera/layers/self_attention.hpp>
 #include <tessera/layers/time_embedding.hpp>

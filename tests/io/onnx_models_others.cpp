@@ -68,6 +68,9 @@ void write_rows(std::filesystem::path const& folder) {
                                            evaluated<layer_norm<5>>>>,
                         select_column<3, 7>>,
              rows>(folder, "compositions", calls, more);
+  write_case<sequential<named<"mlp", gated_perceptron<5, 7>>, rms_norm<5>,
+                        gated_perceptron<5, 3, gated_perceptron_options{.bias = true}>>,
+             rows>(folder, "gated_perceptron", calls, more);
   write_case<
       sequential<shop::scaled, named<"own", shop::twice<named<"inner", linear<5, 5>>>>, identity>,
       rows>(folder, "own_layers", calls, more);

@@ -320,6 +320,17 @@ template <class T> struct layer_norm_slopes {
 /// expressions instead.
 struct layer_norm_fn;
 
+template <class T> struct rms_norm_slopes {
+  T* dx;       ///< or null; may be dy
+  bool adds;   ///< to what is in dx
+  T* dweight;  ///< or null; may be the weight itself
+};
+
+/// kernel_for<rms_norm_fn, Backend> has forward(geometry, x, weight, epsilon, y, scale) and
+/// backward(geometry, x, weight, scale, dy, slopes, sums), by pointers; the geometry is that of a
+/// layer_norm; y may be x; sums is memory for the features.
+struct rms_norm_fn;
+
 /// Rows of features, normalized by groups of rows: mean and scale have a number for each group and
 /// feature. The last group may have fewer rows.
 struct batch_norm_geometry {
@@ -486,6 +497,7 @@ using max_pool2d = detail::max_pool2d_fn;
 using max_pool2d_geometry = detail::max_pool2d_geometry;
 template <class Cell> using recurrent_step = detail::recurrent_step_fn<Cell>;
 template <class Cell> using recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>;
+using rms_norm = detail::rms_norm_fn;
 using rotary = detail::rotary_fn;
 using rotary_geometry = detail::rotary_geometry;
 using sinusoidal = detail::sinusoidal_fn;

@@ -117,6 +117,14 @@ namespace detail {
   if constexpr (requires { p.bias.data(); }) bias = at.tensor((name + ".bias").c_str(), p.bias);
   return onnx_affine(at, x, weight, bias, first_of<shape_of<decltype(p.weight)>>);
 }
+/// x / sqrt(mean(x²) + epsilon)·weight, by its parts: later sets have an operation for it.
+[[nodiscard]] inline auto onnx_rms_norm(auto& at, onnx_value const& x, std::string const& weight,
+                                        float epsilon) -> onnx_value {
+  auto const squares = at.node("Mul", {x.name, x.name});
+  auto const mean = at.node("ReduceMean", {squares}, {{"axes", std::vector<std::int64_t>{-1}}});
+  auto const root = at.node("Sqrt", {at.node("Add", {mean, at.graph.number(epsilon)})});
+  return at.like("Mul", at.like("Div", x, {root}), {weight});
+}
 
 }  // namespace detail
 

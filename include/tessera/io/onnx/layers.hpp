@@ -8,12 +8,14 @@
 #include <tessera/layers/dropout.hpp>
 #include <tessera/layers/embedding.hpp>
 #include <tessera/layers/flatten.hpp>
+#include <tessera/layers/gated_perceptron.hpp>
 #include <tessera/layers/group_norm.hpp>
 #include <tessera/layers/identity.hpp>
 #include <tessera/layers/last_step.hpp>
 #include <tessera/layers/layer_norm.hpp>
 #include <tessera/layers/linear.hpp>
 #include <tessera/layers/mean_over_time.hpp>
+#include <tessera/layers/rms_norm.hpp>
 #include <tessera/layers/select_column.hpp>
 #include <tessera/layers/time_embedding.hpp>
 #include <tessera/layers/transposed.hpp>
@@ -29,6 +31,15 @@ auto to_onnx(linear<In, Out, Options> const&, auto& at, onnx_value const& x) -> 
   auto bias = std::string{};
   if constexpr (Options.bias) bias = at.tensor("bias", at.parameters.bias);
   return detail::onnx_affine(at, x, weight, bias, Out);
+}
+template <std::size_t Features, std::size_t Hidden, gated_perceptron_options Options>
+auto to_onnx(gated_perceptron<Features, Hidden, Options> const&, auto& at, onnx_value const& x)
+    -> onnx_value {
+  auto const gate = detail::onnx_linear(at, "gate_proj", at.parameters.gate_proj, x);
+  auto const up = detail::onnx_linear(at, "up_proj", at.parameters.up_proj, x);
+  auto const open = at.like("Mul", gate, {at.node("Sigmoid", {gate.name})});
+  return detail::onnx_linear(at, "down_proj", at.parameters.down_proj,
+                             at.like("Mul", open, {up.name}));
 }
 template <std::size_t Count, std::size_t Width>
 auto to_onnx(embedding<Count, Width> const&, auto& at, onnx_value const& x) -> onnx_value {
@@ -82,6 +93,11 @@ auto to_onnx(layer_norm<Features, Options> const&, auto& at, onnx_value const& x
   auto const [weight, bias] = detail::onnx_weight_and_bias<Options.affine>(at, Features);
   return at.like("LayerNormalization", x, {weight, bias},
                  {{"axis", std::int64_t{-1}}, detail::onnx_epsilon(Options.epsilon_1e12)});
+}
+template <std::size_t Features, rms_norm_options Options>
+auto to_onnx(rms_norm<Features, Options> const&, auto& at, onnx_value const& x) -> onnx_value {
+  return detail::onnx_rms_norm(at, x, at.tensor("weight", at.parameters.weight),
+                               rms_norm<Features, Options>::template epsilon<float>);
 }
 /// Every group as a channel of its own of InstanceNormalization: the operation for groups takes
 /// factors of groups, not of channels.
