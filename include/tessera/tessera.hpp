@@ -8,6 +8,8 @@
 #include <tessera/embedded.hpp>
 #include <tessera/models/diffusion.hpp>
 #include <tessera/models/gpt.hpp>
+#include <tessera/models/language_model.hpp>
+#include <tessera/models/llama.hpp>
 #include <tessera/models/lstm_attention.hpp>
 #include <tessera/models/unet.hpp>
 #include <tessera/optim/moments.hpp>

@@ -11,9 +11,10 @@ static_assert(accepts<gated_perceptron<4, 7>, shape<2, 3, 4>>);
 static_assert(row_wise<gated_perceptron<4, 7>> && not accepts<gated_perceptron<4, 7>, shape<2, 5>>);
 static_assert(parameter_count<gated_perceptron<4, 7>> == 3 * 4 * 7);
 static_assert(parameter_count<gated_perceptron<4, 7, with_bias>> == 3 * 4 * 7 + 2 * 7 + 4);
-static_assert(memory_of<gated_perceptron<4, 16>, tensor<float, shape<3, 4>>, call_mode::streaming>
-                      .kept == 2 * 3 * 16 * sizeof(float),
-              "a step keeps no third row");
+static_assert(
+    memory_of<gated_perceptron<4, 16>, tensor<float, shape<3, 4>>, call_mode::streaming>.kept ==
+        2 * 3 * 16 * sizeof(float),
+    "a step keeps no third row");
 
 // -- values by hand -------------------------------------------------------------------------------
 TEST_CASE("gated_perceptron: by hand") {

@@ -27,8 +27,9 @@ TEST_CASE("rms_norm: gradient check, streaming") {
   using model = sequential<rms_norm<5>, linear<5, 3>, rms_norm<3>>;
   test::passes_gradient_check<model, tensor<double, shape<3, 2, 5>>>();
   test::passes_gradient_check<model, tensor<double, shape<at_most(3), 5>>>(1, 0.7, 2);
-  test::passes_gradient_check<residual<rms_norm<4, rms_norm_options{.epsilon_1e12 = 1'000'000'000}>>,
-                              tensor<double, shape<3, 4>>>();
+  test::passes_gradient_check<
+      residual<rms_norm<4, rms_norm_options{.epsilon_1e12 = 1'000'000'000}>>,
+      tensor<double, shape<3, 4>>>();
   test::streams_like_a_sequence<model, tensor<float, shape<4, 2, 5>>>();
 }
 
@@ -36,6 +37,7 @@ TEST_CASE("rms_norm: gradient check, streaming") {
 TEST_CASE("rms_norm: agrees with torch") {
   auto const g = test::golden("rms_norm");
   test::agrees_with_torch<sequential<rms_norm<13>>, tensor<float, shape<4, 3, 13>>>(g, "default.");
-  test::agrees_with_torch<sequential<rms_norm<70, rms_norm_options{.epsilon_1e12 = 10'000'000'000}>>,
-                          tensor<float, shape<5, 70>>>(g, "wide.");
+  test::agrees_with_torch<
+      sequential<rms_norm<70, rms_norm_options{.epsilon_1e12 = 10'000'000'000}>>,
+      tensor<float, shape<5, 70>>>(g, "wide.");
 }

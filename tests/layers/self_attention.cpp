@@ -38,6 +38,24 @@ static_assert(parameter_count<forecast<64>> == 66'689);
 static_assert(
     reads_output(about_of<self_attention<8, options{.out_projection = false}>>.backward_reads));
 
+// -- norms of heads, and one matrix for all, with a cache
+constexpr auto qwen3 = options{.heads = 4,
+                               .kv_heads = 2,
+                               .head_width = 6,
+                               .causal = true,
+                               .context = 20,
+                               .rotary_base = 1e4,
+                               .pairs = rotary_pairs::neighbours,
+                               .head_norms = true,
+                               .bias = false,
+                               .out_bias = false};
+static_assert(parameter_count<layer<16, qwen3>> == 16 * 6 * (4 + 2 + 2 + 4) + 2 * 6);
+constexpr auto gpt2 = options{.heads = 4, .causal = true, .context = 20};
+template <std::size_t F, options O> using fused = attention_layer<F, O, gpt2_projections>;
+static_assert(parameter_count<fused<16, gpt2>> == 4 * 16 * 17);
+static_assert(memory_of<fused<16, gpt2>, tensor<float, shape<3, 16>>, call_mode::streaming>.state ==
+              2 * 20 * 3 * 16 * sizeof(float) + storage_alignment);
+
 // -- laws -----------------------------------------------------------------------------------------
 template <class B> using batch = tensor<float, shape<37, 2, 24>, B>;
 TEST_CASE("self_attention: vectors have the bits of the reference") {
@@ -63,6 +81,44 @@ TEST_CASE("self_attention: gradient check") {
                               X>(1, 0.7, 6, 2);
   test::passes_gradient_check<sequential<layer<6, options{.heads = 3, .batch_first = true}>>,
                               tensor<double, shape<2, 2, 3, 6>>>();
+}
+TEST_CASE("self_attention: norms of heads, neighbours and one matrix have the laws of the rest") {
+  test::equals_reference<batch, sequential<layer<24, qwen3>>>();
+  test::equals_reference<
+      batch, sequential<fused<24, options{.heads = 2, .causal = true, .context = 40}>>>();
+  using X = tensor<double, shape<at_most(7), at_most(3), 6>>;
+  test::passes_gradient_check<residual<layer<6, qwen3>>, X>(1, 0.7, 5, 2);
+  test::passes_gradient_check<
+      sequential<fused<6, options{.heads = 2, .causal = true, .context = 9}>>, X>(1, 0.7, 6, 2);
+  using Y = tensor<float, shape<20, 3, 16>>;
+  test::streams_like_a_sequence<sequential<layer<16, qwen3>>, Y>();
+  test::streams_like_a_sequence<sequential<fused<16, gpt2>, residual<fused<16, gpt2>>>, Y>();
+}
+TEST_CASE("self_attention: names of GPT-2 and of Qwen3") {
+  auto const paths = []<class Model>(std::type_identity<Model>) {
+    auto text = std::string{};
+    auto const p = std::make_unique<parameters_of<Model, owned<float>>>();
+    for_each_parameter(
+        [&](path_name const& path, auto const&) { text += path.c_str() + std::string(" "); }, *p);
+    return text;
+  };
+  CHECK(paths(std::type_identity<fused<16, gpt2>>{}) ==
+        "c_attn.weight c_attn.bias c_proj.weight c_proj.bias ");
+  CHECK(paths(std::type_identity<layer<16, qwen3>>{}) ==
+        "q_proj.weight k_proj.weight v_proj.weight o_proj.weight q_norm.weight k_norm.weight ");
+}
+TEST_CASE("self_attention: one matrix with a cache has the bits of one without") {
+  using plain = attention_layer<16, options{.heads = 4, .causal = true}>;
+  using X = tensor<float, shape<20, 3, 16>>;
+  auto const p = std::make_unique<parameters_of<plain, owned<float>>>();
+  auto const q = std::make_unique<parameters_of<fused<16, gpt2>, owned<float>>>();
+  auto const x = std::make_unique<X>();
+  test::fill_parameters(*p, 1);
+  test::fill_parameters(*q, 1);
+  test::fill(*x, 2);
+  auto const a = std::make_unique<inference<plain, X>>();
+  auto const b = std::make_unique<inference<fused<16, gpt2>, X>>();
+  CHECK(test::same_bits((*a)(*p, *x), (*b)(*q, *x)));
 }
 TEST_CASE("self_attention: a stream has the bits of the sequence") {
   using X = tensor<float, shape<20, 3, 16>>;
@@ -114,9 +170,44 @@ TEST_CASE("self_attention: agrees with torch in eight configurations") {
           .rotary_base = 500,
           .bias = false,
           .out_bias = false},
-         shape<40, 2, 16>>(g, "llama.");
+         shape<18, 2, 16>>(g, "llama.");
   agrees<6, {.heads = 3, .head_width = 4, .out_bias = false}, shape<7, 2, 6>>(g, "wide.");
   agrees<8, {.heads = 2, .batch_first = true}, shape<2, 3, 4, 8>>(g, "image.");
+}
+TEST_CASE("self_attention: agrees with torch by other pairs, norms of heads and scaled positions") {
+  auto const g = test::golden("self_attention");
+  agrees<8,
+         {.heads = 4,
+          .kv_heads = 2,
+          .head_width = 4,
+          .causal = true,
+          .rotary_base = 500,
+          .pairs = rotary_pairs::neighbours,
+          .out_bias = false},
+         shape<9, 1, 8>>(g, "neighbours.");
+  agrees<8,
+         {.heads = 4,
+          .kv_heads = 2,
+          .head_width = 4,
+          .causal = true,
+          .rotary_base = 1e6,
+          .head_norms = true,
+          .norm = {.epsilon_1e12 = 1'000'000'000},
+          .bias = false,
+          .out_bias = false},
+         shape<9, 2, 8>>(g, "norms.");
+  agrees<8,
+         {.heads = 2,
+          .kv_heads = 1,
+          .head_width = 6,
+          .causal = true,
+          .rotary_base = 100,
+          .pairs = rotary_pairs::neighbours,
+          .scaling = {.kind = rotary_kind::linear, .factor = 4},
+          .head_norms = true,
+          .bias = false,
+          .out_bias = false},
+         shape<9, 1, 8>>(g, "linear.");
 }
 TEST_CASE("self_attention: without an output projection, by names of its own, as torch") {
   using heads_alone = self_attention<8,

@@ -23,8 +23,8 @@ TEMPLATE_TEST_CASE("rms_norm: the bits of the reference, for random geometries",
   using T = TestType;
   auto r = torch_generator(1);
   for (auto round = 0; round < 60; ++round) {
-    auto const g = detail::layer_norm_geometry{
-        .rows = r.randint(40), .features = 1 + r.randint(round < 50 ? 300 : 9000)};
+    auto const g = detail::layer_norm_geometry{.rows = r.randint(40),
+                                               .features = 1 + r.randint(round < 50 ? 300 : 9000)};
     auto const x = numbers<T>(r, g.rows * g.features);
     auto const weight = numbers<T>(r, g.features);
     auto const run = [&](auto kernel, bool in_place) {

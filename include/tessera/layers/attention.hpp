@@ -4,12 +4,11 @@
 #include <tessera/compose/layer.hpp>
 #include <tessera/core/contract.hpp>
 #include <tessera/layers/linear.hpp>
+#include <tessera/layers/rms_norm.hpp>
 #include <tessera/ops/attention.hpp>
 #include <tessera/ops/rotary.hpp>
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/elementwise.hpp>
-
-#include <array>
 
 namespace tessera {
 
@@ -20,7 +19,11 @@ struct attention_options {
   bool causal = false;         ///< a sample sees itself and the ones before
   std::size_t context = 0;     ///< causal: the samples that the cache holds; 0: none, and no step
   double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
-  bool bias = true;            ///< of queries, keys and values; by torch's names of all
+  rotary_pairs pairs = rotary_pairs::halves;
+  rotary_scaling scaling = {};  ///< of the frequencies, for a longer context
+  bool head_norms = false;      ///< an RMS norm of each query and each key, before they are turned
+  rms_norm_options norm = {};   ///< of these
+  bool bias = true;             ///< of queries, keys and values; by torch's names of all
   bool out_bias = true;
   bool batch_first = false;    ///< x (batch, time..., Features): all axes between are time
   bool out_projection = true;  ///< or the heads are what comes out
@@ -30,13 +33,25 @@ struct attention_options {
 };
 
 /// Names of the projections, and whether queries, keys and values have one matrix: as in torch's
-/// MultiheadAttention; or a layer each, named as by Llama or by diffusers.
-struct torch_projections {};
+/// MultiheadAttention and in GPT-2; or a layer each, named as by Llama or by diffusers.
+struct torch_projections {
+  static constexpr auto weight = "in_proj_weight";
+  static constexpr auto bias = "in_proj_bias";
+  static constexpr auto out = "out_proj";
+};
 struct llama_projections {
   static constexpr auto query = "q_proj";
   static constexpr auto key = "k_proj";
   static constexpr auto value = "v_proj";
   static constexpr auto out = "o_proj";
+  static constexpr auto query_norm = "q_norm";  ///< as Qwen3 calls them
+  static constexpr auto key_norm = "k_norm";
+};
+/// One matrix again, (Out, In): the files of GPT-2 have it turned.
+struct gpt2_projections {
+  static constexpr auto weight = "c_attn.weight";
+  static constexpr auto bias = "c_attn.bias";
+  static constexpr auto out = "c_proj";
 };
 struct diffusers_projections {
   static constexpr auto query = "to_q";
@@ -52,7 +67,8 @@ struct diffusers_projections {
 ///         an output projection; memory (entries, lanes..., memory); lengths (lanes...), whole
 ///         numbers of any type: what lies beyond is not seen, and a lane of length 0 has zeros.
 ///         Fused: in_proj_weight ((heads + 2·kv_heads)·head_width, Features), queries, keys and
-///         values in this order, in_proj_bias, out_proj; else a linear layer for each
+///         values in this order, in_proj_bias, out_proj; else a linear layer for each. With norms
+///         of heads: query_norm and key_norm (head_width)
 /// State   with a context: keys and values of the samples before, and their number, in inference
 ///         and streaming; a training step sees its own samples only
 /// Cost    time·lanes·(projections + 2·heads·head_width·time) multiply-adds, the second part halved
@@ -62,40 +78,45 @@ struct diffusers_projections {
 ///         tests/fail/attention_wrong_lengths.cpp; more samples than the context, or lengths than
 ///         entries, break the contract
 /// Source  torch.nn.MultiheadAttention; Ainslie et al., GQA, 2023; Su et al., RoFormer, 2021, with
-///         Llama's pairs (i, i + width / 2); reference values: tests/reference/attention.py,
-///         tests/reference/self_attention.py
+///         Llama's pairs (i, i + width / 2); Yang et al., Qwen3, 2025, for the norms of heads;
+///         reference values: tests/reference/attention.py, tests/reference/self_attention.py
 template <std::size_t Features, attention_options Options = attention_options{},
           class Names = torch_projections>
 struct attention_layer {
   static constexpr auto heads = Options.heads;
   static constexpr auto kv_heads = Options.kv_heads == 0 ? heads : Options.kv_heads;
   static constexpr auto width = Options.head_width == 0 ? Features / heads : Options.head_width;
-  static constexpr bool fused = std::same_as<Names, torch_projections>;
+  static constexpr bool fused = requires { Names::weight; };
   static constexpr bool projects_out = Options.out_projection;
   static constexpr bool crosses = Options.memory > 0;
   static constexpr bool turns = Options.rotary_base > 0;
   static constexpr bool caches = Options.context > 0;
+  static constexpr bool norms = Options.head_norms;
   static_assert(Options.head_width > 0 || Features % heads == 0,
                 "attention: heads must divide the features");
   static_assert(heads % kv_heads == 0, "attention: kv_heads must divide the heads");
-  static_assert(not caches || (Options.causal && not Options.batch_first && not fused),
-                "attention: only a causal one, time first, not fused, has a cache");
+  static_assert(not caches || (Options.causal && not Options.batch_first),
+                "attention: only a causal one, time first, has a cache");
   static_assert(not turns || (width % 2 == 0 && not Options.batch_first),
                 "attention: rotary positions need an even width, time first");
   static_assert(not crosses || not(Options.causal || turns),
                 "attention: a memory has no order to be causal or rotary in");
   static_assert(not(fused && crosses) || Options.memory == Features,
                 "attention: fused projections read entries as wide as x");
+  static_assert(not norms || not(fused || crosses),
+                "attention: norms of heads need a projection each, of x");
   static_assert(not caches || not(Options.padded || Options.weights),
                 "attention: a cache goes without lengths and weights");
   static constexpr auto q_width = heads * width;
   static constexpr auto kv_width = kv_heads * width;
 
-  // Columns of the products: queries, keys and values by one each; fused by one, with a memory two.
-  static constexpr bool one_product = fused && not crosses;
+  // Columns of the products: queries, keys and values by one each; fused by one, with a memory two,
+  // and with a cache, to which keys and values go, three.
+  static constexpr bool one_product = fused && not crosses && not caches;
+  static constexpr bool two_products = fused && crosses;
   static constexpr std::size_t columns[3] = {q_width + (one_product ? 2 * kv_width : 0),
-                                             one_product ? 0 : kv_width*(fused ? 2 : 1),
-                                             fused ? 0 : kv_width};
+                                             one_product ? 0 : kv_width*(two_products ? 2 : 1),
+                                             one_product || two_products ? 0 : kv_width};
   static constexpr auto kv_row = one_product ? columns[0] : columns[1];
 
   using to_query = linear<Features, q_width, linear_options{.bias = Options.bias}>;
@@ -106,12 +127,19 @@ struct attention_layer {
   using to_out =
       std::conditional_t<projects_out, linear<q_width, Features, out_options>, without_parameters>;
 
+  using head_norm = std::conditional_t<norms, rms_norm<width, Options.norm>, without_parameters>;
+
   template <class Storage> struct fused_parameters {
     using S = shape<q_width + 2 * kv_width, Features>;
+    using parts = matrix_in<Storage, S>;
     matrix_in<Storage, S> in_proj_weight;
     [[no_unique_address]] tensor_if<Options.bias, Storage, without_last<S>, 0> in_proj_bias;
     [[no_unique_address]] parameters_of<to_out, Storage> out_proj;
-    TESSERA_PARAMETERS(in_proj_weight, in_proj_bias, out_proj)
+    template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
+      f(path_name(Names::weight), p.in_proj_weight...);
+      if constexpr (Options.bias) f(path_name(Names::bias), p.in_proj_bias...);
+      if constexpr (projects_out) f(path_name(Names::out), p.out_proj...);
+    }
   };
   template <class Storage> struct separate_parameters {
     using parts = parameters_of<to_query, Storage>;
@@ -119,11 +147,15 @@ struct attention_layer {
     parameters_of<to_key, Storage> key;
     parameters_of<to_key, Storage> value;
     [[no_unique_address]] parameters_of<to_out, Storage> out;
+    [[no_unique_address]] detail::member_if<norms, parameters_of<head_norm, Storage>, 1> query_norm;
+    [[no_unique_address]] detail::member_if<norms, parameters_of<head_norm, Storage>, 2> key_norm;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       f(path_name(Names::query), p.query...);
       f(path_name(Names::key), p.key...);
       f(path_name(Names::value), p.value...);
       if constexpr (projects_out) f(path_name(Names::out), p.out...);
+      if constexpr (norms) f(path_name(Names::query_norm), p.query_norm...);
+      if constexpr (norms) f(path_name(Names::key_norm), p.key_norm...);
     }
   };
   template <class Storage>
@@ -177,8 +209,18 @@ struct attention_layer {
   template <class X, class Call> struct counted_lengths<X, Call, true> {
     using type = reshaped<X, shape_of<given_type<Call, tag::lengths>>>;
   };
+  /// Of the norms: scales of rows, and in training what they were given.
+  template <class X, bool Training> struct normed {
+    template <bool Wanted, std::size_t N, int Tag>
+    using rows = detail::member_if<norms && Wanted, resized<X, (norms && Wanted ? N : 1)>, Tag>;
+    [[no_unique_address]] rows<true, heads, 0> query_scale;
+    [[no_unique_address]] rows<true, kv_heads, 1> key_scale;
+    [[no_unique_address]] rows<Training, q_width, 2> query;
+    [[no_unique_address]] rows<Training, kv_width, 3> key;
+  };
   template <class X, class Call> struct kept : projected_in<X, Call> {
     resized<X, heads> log_sum;
+    [[no_unique_address]] detail::member_if<norms, normed<X, Call::training>, 5> before_turns;
     [[no_unique_address]] typename counted_lengths<X, Call, counts<Call>>::type lengths;
   };
   template <class X, class Call>
@@ -198,6 +240,7 @@ struct attention_layer {
   };
   template <class X, class Call> struct slopes : projected_in<X, Call> {
     head_work<X, Call> head;
+    [[no_unique_address]] detail::member_if<norms, reshaped<X, shape<width>>, 6> norm_sums;
   };
   template <class Lanes> struct cache {
     using rows =
@@ -278,6 +321,13 @@ struct attention_layer {
         m.work.head);
     turn<B>(s, 0, d.q, columns[0], heads, true);
     turn<B>(s, 0, d.k, kv_row, kv_heads, true);
+    if constexpr (norms) {
+      auto const& kept = m.kept.before_turns;
+      norm_back<B>(s, heads, p.query_norm, kept.query, kept.query_scale, d.q, gradient.query_norm,
+                   m.work.norm_sums);
+      norm_back<B>(s, kv_heads, p.key_norm, kept.key, kept.key_scale, d.k, gradient.key_norm,
+                   m.work.norm_sums);
+    }
     auto const de = [&] {
       if constexpr (crosses)
         return m.template slope<tag::memory>();
@@ -300,6 +350,10 @@ struct attention_layer {
       to_key::initialize(p.value, generator);
     }
     if constexpr (projects_out) to_out::initialize(out_of(p), generator);
+    if constexpr (norms) {
+      head_norm::initialize(p.query_norm, generator);
+      head_norm::initialize(p.key_norm, generator);
+    }
     if constexpr (fused) {
       if constexpr (requires { out_of(p).bias.data(); }) out_of(p).bias = {};
       if constexpr (Options.bias) p.in_proj_bias = {};
@@ -367,7 +421,7 @@ struct attention_layer {
     using T = std::remove_reference_t<decltype(*q)>;
     if constexpr (one_product)
       return places<T>{q, q + q_width, q + q_width + kv_width};
-    else if constexpr (fused)
+    else if constexpr (two_products)
       return places<T>{q, of.key.data(), of.key.data() + kv_width};
     else
       return places<T>{q, data_or_null<T>(of.key), data_or_null<T>(of.value)};
@@ -402,13 +456,8 @@ struct attention_layer {
             .lengths = lengths};
   }
   template <class T>
-  static constexpr auto frequencies = [] {
-    auto f = std::array<T, width / 2 + 1>{};
-    for (auto i = std::size_t{0}; turns && i < width / 2; ++i)
-      f[i] = static_cast<T>(lane::exp(-lane::log(Options.rotary_base) * 2 * static_cast<double>(i) /
-                                      static_cast<double>(width)));
-    return f;
-  }();
+  static constexpr auto frequencies = detail::rotary_frequencies<T, (turns ? width : 2)>(
+      turns ? Options.rotary_base : 1, Options.scaling);
   template <class Backend, class T>
   static constexpr void turn(sizes s, std::size_t first, T* x, std::size_t row, std::size_t vectors,
                              bool back) {
@@ -418,8 +467,24 @@ struct attention_layer {
                                                                    .vectors = vectors,
                                                                    .time_distance = s.lanes * row,
                                                                    .lane_distance = row,
-                                                                   .first = first},
+                                                                   .first = first,
+                                                                   .pairs = Options.pairs},
                                                                   frequencies<T>.data(), x, back);
+  }
+  /// Every head of the rows of x through its norm; `before` is x, or where x comes from.
+  template <class Backend, class T>
+  static constexpr void norm(sizes s, std::size_t vectors, auto const& p, T const* before, T* x,
+                             auto& scale) {
+    kernel_for<detail::rms_norm_fn, Backend>::template forward<T>(
+        {s.times * s.lanes * vectors, width}, before, p.weight.data(),
+        head_norm::template epsilon<T>, x, scale.data());
+  }
+  template <class Backend, class T>
+  static constexpr void norm_back(sizes s, std::size_t vectors, auto const& p, auto const& before,
+                                  auto const& scale, T* slope, auto& gradient, auto& sums) {
+    kernel_for<detail::rms_norm_fn, Backend>::template backward<T>(
+        {s.times * s.lanes * vectors, width}, before.data(), p.weight.data(), scale.data(), slope,
+        {slope, false, gradient.weight.data()}, sums.data());
   }
 
   // -- inputs of a call
@@ -459,8 +524,7 @@ struct attention_layer {
       return (p.in_proj_weight);
     } else if constexpr (fused && requires { p.in_proj_weight.numbers(); }) {
       using W = std::remove_cvref_t<decltype(p.in_proj_weight)>;
-      return some_weights<W, I == 0 ? 0 : columns[0], columns[I] == 0 ? 1 : columns[I]>{
-          p.in_proj_weight};
+      return some_weights<W, first_column<I>, columns[I] == 0 ? 1 : columns[I]>{p.in_proj_weight};
     } else if constexpr (fused) {
       auto* const from = p.in_proj_weight.data();
       using U = std::remove_reference_t<decltype(*from)>;
@@ -490,9 +554,11 @@ struct attention_layer {
     else
       return p.out;
   }
+  template <std::size_t I>
+  static constexpr auto first_column = (I > 0 ? q_width : 0) + (I > 1 ? kv_width : 0);
   template <std::size_t I, class T>
   [[nodiscard]] static constexpr auto after(T* data, std::size_t row) -> T* {
-    return I == 0 || data == nullptr ? data : data + q_width * row;
+    return data == nullptr ? data : data + first_column<I> * row;
   }
   /// The numbers of product I, as wide as it is, for the rows of `from`.
   template <std::size_t I, class T> [[nodiscard]] static constexpr auto rows(T* data, auto from) {
@@ -539,8 +605,19 @@ struct attention_layer {
       at = {at.q, seen.k + before * s.lanes * kv_width, seen.v + before * s.lanes * kv_width};
       m.state.length = keys;
     }
-    project<0>(p, x, at.q, m.work.query);
-    project<1>(p, e, at.k, m.work.key);
+    if constexpr (norms) {
+      auto& kept = m.kept.before_turns;
+      auto* q = at.q;
+      auto* k = at.k;
+      if constexpr (decltype(m)::training) q = kept.query.data(), k = kept.key.data();
+      project<0>(p, x, q, m.work.query);
+      project<1>(p, e, k, m.work.key);
+      norm<B>(s, heads, p.query_norm, q, at.q, kept.query_scale);
+      norm<B>(s, kv_heads, p.key_norm, k, at.k, kept.key_scale);
+    } else {
+      project<0>(p, x, at.q, m.work.query);
+      project<1>(p, e, at.k, m.work.key);
+    }
     project<2>(p, e, at.v, m.work.key);
     turn<B>(s, before, at.q, columns[0], heads, false);
     turn<B>(s, before, at.k, kv_row, kv_heads, false);

@@ -53,9 +53,7 @@ template <std::size_t Features, rms_norm_options Options = rms_norm_options{}> s
         {x.size() / Features, Features}, x.data(), p.weight.data(), m.kept.scale.data(), dy.data(),
         {dx.data(), dx.adds, gradient.weight.data()}, m.work.sums.data());
   }
-  static constexpr void initialize(auto& p, auto&) {
-    p.weight = scalar_of<decltype(p.weight)>{1};
-  }
+  static constexpr void initialize(auto& p, auto&) { p.weight = scalar_of<decltype(p.weight)>{1}; }
 };
 
 }  // namespace tessera

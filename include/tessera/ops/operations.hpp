@@ -162,6 +162,13 @@ template <class T> struct attention_heads {
 /// instead, and for_each(count, body) for the weights of them all.
 struct attention_fn;
 
+}  // namespace detail
+
+/// The two numbers that are turned together: (i, i + width / 2), or (2·i, 2·i + 1).
+enum class rotary_pairs { halves, neighbours };
+
+namespace detail {
+
 /// Vectors of Width numbers, `vectors` of them next to each other for each time and lane.
 struct rotary_geometry {
   std::size_t times;
@@ -170,10 +177,11 @@ struct rotary_geometry {
   std::size_t time_distance;  ///< of two times of a lane, in numbers
   std::size_t lane_distance;  ///< of two lanes of a time
   std::size_t first;          ///< the position of the first time
+  rotary_pairs pairs = rotary_pairs::halves;
 };
 
-/// kernel_for<rotary_fn, Backend>::run<Width>(geometry, frequency, x, back): turns the pairs (i, i
-/// + Width / 2) of every vector by position·frequency[i], or back, in place.
+/// kernel_for<rotary_fn, Backend>::run<Width>(geometry, frequency, x, back): turns pair i of every
+/// vector by position·frequency[i], or back, in place.
 struct rotary_fn;
 
 // -- convolutions ---------------------------------------------------------------------------------

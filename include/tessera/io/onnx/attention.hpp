@@ -49,12 +49,11 @@ template <class Layer, class Names>
     constexpr auto widths = std::array{Layer::q_width, Layer::kv_width, Layer::kv_width};
     auto const sizes = at.graph.integers({widths[0], widths[1], widths[2]});
     auto const rows_of_each = onnx_attributes{{"axis", std::int64_t{0}}};
-    auto const weight = at.tensor("in_proj_weight", p.in_proj_weight);
+    auto const weight = at.tensor(Names::weight, p.in_proj_weight);
     auto const weights = at.nodes("Split", 3, {weight, sizes}, rows_of_each);
     auto biases = std::vector<std::string>(3);
     if constexpr (requires { p.in_proj_bias.data(); })
-      biases =
-          at.nodes("Split", 3, {at.tensor("in_proj_bias", p.in_proj_bias), sizes}, rows_of_each);
+      biases = at.nodes("Split", 3, {at.tensor(Names::bias, p.in_proj_bias), sizes}, rows_of_each);
     return {onnx_affine(at, x, weights[0], biases[0], widths[0]),
             onnx_affine(at, seen, weights[1], biases[1], widths[1]),
             onnx_affine(at, seen, weights[2], biases[2], widths[2])};
@@ -193,7 +192,7 @@ auto to_onnx(attention_layer<Features, Options, Names> const&, auto& at, onnx_va
   if constexpr (not layer::projects_out)
     return y;
   else if constexpr (layer::fused)
-    return detail::onnx_linear(at, "out_proj", at.parameters.out_proj, y);
+    return detail::onnx_linear(at, Names::out, at.parameters.out_proj, y);
   else
     return detail::onnx_linear(at, Names::out, at.parameters.out, y);
 }

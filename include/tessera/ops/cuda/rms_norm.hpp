@@ -49,8 +49,7 @@ template <class T> struct rms_norm_forward : rms_norm_block<T> {
     if (phase == 0) {
       s.sums[thread] = this->part(thread, [&](std::size_t i) { return from[i] * from[i]; });
     } else if (phase == 1) {
-      if (thread == 0)
-        scale[block] = s.factor = T{1} / lane::sqrt(this->joined(s) + epsilon);
+      if (thread == 0) scale[block] = s.factor = T{1} / lane::sqrt(this->joined(s) + epsilon);
     } else {
       for (auto i = thread; i < this->geometry.features; i += base::threads)
         y[first + i] = from[i] * s.factor * this->weight[i];
@@ -83,20 +82,26 @@ template <class T> struct rms_norm_input : rms_norm_block<T> {
   }
 };
 
-/// One number of the weight, over the rows ascending.
+/// The slope of one number of the weight, over the rows ascending.
 template <class T> struct rms_norm_weight {
   layer_norm_geometry g;
   T const* x;
   T const* scale;
   T const* dy;
-  T* dweight;
+  T* sums;
 
   TESSERA_DEVICE void operator()(std::size_t i) const {
     auto sum = T{0};
     for (auto r = std::size_t{0}; r < g.rows; ++r)
       sum += dy[r * g.features + i] * (x[r * g.features + i] * scale[r]);
-    dweight[i] += sum;
+    sums[i] = sum;
   }
+};
+template <class T> struct rms_norm_add {
+  T const* sums;
+  T* dweight;
+
+  TESSERA_DEVICE void operator()(std::size_t i) const { dweight[i] += sums[i]; }
 };
 
 }  // namespace detail
@@ -111,18 +116,21 @@ template <> struct kernel_for<detail::rms_norm_fn, cuda> {
     body.y = y, body.scale = scale;
     device::current().launch(body, g.rows);
   }
+  /// dx may be dy, and dweight the weight: the sums come first and are added last.
   template <class T>
   static void backward(detail::layer_norm_geometry const& g, T const* x, T const* weight,
-                       T const* scale, T const* dy, detail::rms_norm_slopes<T> slopes, T*) {
+                       T const* scale, T const* dy, detail::rms_norm_slopes<T> slopes, T* sums) {
     if (slopes.dweight != nullptr)
-      device::for_each(g.features,
-                       detail::rms_norm_weight<T>{g, x, scale, dy, slopes.dweight});
-    if (slopes.dx == nullptr) return;
-    auto body = detail::rms_norm_input<T>{};
-    body.geometry = g;
-    body.x = x, body.weight = weight, body.scale = scale;
-    body.dy = dy, body.dx = slopes.dx, body.adds = slopes.adds;
-    device::current().launch(body, g.rows);
+      device::for_each(g.features, detail::rms_norm_weight<T>{g, x, scale, dy, sums});
+    if (slopes.dx != nullptr) {
+      auto body = detail::rms_norm_input<T>{};
+      body.geometry = g;
+      body.x = x, body.weight = weight, body.scale = scale;
+      body.dy = dy, body.dx = slopes.dx, body.adds = slopes.adds;
+      device::current().launch(body, g.rows);
+    }
+    if (slopes.dweight != nullptr)
+      device::for_each(g.features, detail::rms_norm_add<T>{sums, slopes.dweight});
   }
 };
 

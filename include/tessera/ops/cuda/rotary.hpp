@@ -24,11 +24,14 @@ template <class T> struct rotary_pair {
     auto const c = lane::cos(angle);
     auto const s = back ? -lane::sin(angle) : lane::sin(angle);
     auto* const a =
-        x + t * g.time_distance + v / g.vectors * g.lane_distance + v % g.vectors * 2 * half + i;
-    auto const u = a[0];
-    auto const w = a[half];
-    a[0] = lane::fma(u, c, -(w * s));
-    a[half] = lane::fma(w, c, u * s);
+        x + t * g.time_distance + v / g.vectors * g.lane_distance + v % g.vectors * 2 * half;
+    auto const neighbours = g.pairs == rotary_pairs::neighbours;
+    auto& first = a[neighbours ? 2 * i : i];
+    auto& second = a[neighbours ? 2 * i + 1 : half + i];
+    auto const u = first;
+    auto const w = second;
+    first = lane::fma(u, c, -(w * s));
+    second = lane::fma(w, c, u * s);
   }
 };
 

@@ -53,8 +53,7 @@ template <class Rows> struct rms_norm_passes {
     auto const n = g.features;
     for (auto i = std::size_t{0}; i < n; ++i) sums[i] = -T{0};
     for (auto r = std::size_t{0}; r < g.rows; ++r) {
-      auto const product =
-          rms_norm_product<T>{{dy + r * n, weight}, x + r * n, scale[r]};
+      auto const product = rms_norm_product<T>{{dy + r * n, weight}, x + r * n, scale[r]};
       auto of_row = slopes;
       auto mean = T{0};
       if (slopes.dx != nullptr) {
