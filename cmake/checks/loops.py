@@ -24,6 +24,7 @@ ALLOWED = {
         "total += out.data()[i]": "the same",
         "values[i] = before": "moves one number after another"},
     "layers/attention.hpp": {"auto const length : n": "the contract of every lane's length"},
+    "layers/mean_over_length.hpp": {"auto const length : n": "the same"},
 }
 FOR = re.compile(r"\bfor \(")
 COMMENT = re.compile(r"//[^\n]*")

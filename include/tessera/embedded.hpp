@@ -35,12 +35,16 @@
 #include <tessera/layers/loss.hpp>
 #include <tessera/layers/lstm.hpp>
 #include <tessera/layers/max_pool2d.hpp>
+#include <tessera/layers/mean_over_length.hpp>
 #include <tessera/layers/mean_over_time.hpp>
+#include <tessera/layers/position_embedding.hpp>
 #include <tessera/layers/rms_norm.hpp>
 #include <tessera/layers/select_column.hpp>
 #include <tessera/layers/self_attention.hpp>
 #include <tessera/layers/time_embedding.hpp>
+#include <tessera/layers/token_type_embedding.hpp>
 #include <tessera/layers/transposed.hpp>
+#include <tessera/layers/unit_length.hpp>
 #include <tessera/layers/upsample.hpp>
 #include <tessera/ops/matmul.hpp>
 #include <tessera/ops/operations.hpp>

@@ -6,8 +6,10 @@
 #include <tessera/compose/gradient_check.hpp>
 #include <tessera/core/aggregate.hpp>
 #include <tessera/embedded.hpp>
+#include <tessera/models/bert.hpp>
 #include <tessera/models/diffusion.hpp>
 #include <tessera/models/gpt.hpp>
+#include <tessera/models/gpt2.hpp>
 #include <tessera/models/language_model.hpp>
 #include <tessera/models/llama.hpp>
 #include <tessera/models/lstm_attention.hpp>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/models/gpt.hpp>
+#include <tessera/models/llama.hpp>
 
 #include "onnx_models.hpp"
 
@@ -102,6 +103,27 @@ void write_tokens(std::filesystem::path const& folder) {
   auto const calls = std::vector<extents_of<tokens>>{{1, 1}, {16, 3}, {6, 2}};
   auto const more = model_case{.names = {"time", "batch"}, .scale = 11};
   write_case<gpt<words>, tokens>(folder, "gpt", calls, more);
+  constexpr auto halves = llama_options{.vocabulary = 11,
+                                        .width = 8,
+                                        .blocks = 2,
+                                        .heads = 4,
+                                        .kv_heads = 2,
+                                        .head_width = 6,
+                                        .hidden = 12,
+                                        .context = 16,
+                                        .tied = true,
+                                        .qk_norm = true};
+  constexpr auto neighbours = llama_options{.vocabulary = 11,
+                                            .width = 8,
+                                            .blocks = 1,
+                                            .heads = 2,
+                                            .hidden = 12,
+                                            .context = 16,
+                                            .scaling = {rotary_kind::llama3, 8, 1, 4, 32},
+                                            .qkv_bias = true,
+                                            .interleaved = true};
+  write_case<llama<halves>, tokens>(folder, "llama", calls, more);
+  write_case<llama_prompt<neighbours>, tokens>(folder, "llama_prompt", calls, more);
   write_case<tied<11, 6, sequential<layer_norm<6>, residual<linear<6, 6>>>>, tokens>(folder, "tied",
                                                                                      calls, more);
   using names_as_numbers = tensor<float, shape<at_most(4)>>;

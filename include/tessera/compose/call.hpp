@@ -14,6 +14,7 @@ struct condition {};          ///< what conditioned layers see: a class, a time 
 struct memory {};             ///< what attention reads besides x: an encoder's output
 struct source {};             ///< what an encoder is given
 struct lengths {};            ///< how many entries of the memory count, for each lane
+struct token_types {};        ///< of each token: the first sentence, the second
 struct attention_weights {};  ///< not read but written: given<...>(w, view_of<W>(w))
 }  // namespace tag
 

@@ -119,6 +119,11 @@ struct attention_layer {
                                              one_product || two_products ? 0 : kv_width};
   static constexpr auto kv_row = one_product ? columns[0] : columns[1];
 
+  /// By which a pair turns from one sample to the next.
+  template <class T>
+  static constexpr auto frequencies = detail::rotary_frequencies<T, (turns ? width : 2)>(
+      turns ? Options.rotary_base : 1, Options.scaling);
+
   using to_query = linear<Features, q_width, linear_options{.bias = Options.bias}>;
   using to_key =
       linear<crosses ? Options.memory : Features, kv_width, linear_options{.bias = Options.bias}>;
@@ -455,9 +460,6 @@ struct attention_layer {
             .sum_lane = lane_of_q * heads,
             .lengths = lengths};
   }
-  template <class T>
-  static constexpr auto frequencies = detail::rotary_frequencies<T, (turns ? width : 2)>(
-      turns ? Options.rotary_base : 1, Options.scaling);
   template <class Backend, class T>
   static constexpr void turn(sizes s, std::size_t first, T* x, std::size_t row, std::size_t vectors,
                              bool back) {

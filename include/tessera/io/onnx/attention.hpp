@@ -82,33 +82,39 @@ template <class Layer, class Names>
 }
 
 /// Cosines and sines of the positions of a sequence, (time, 1, 1, 1, width / 2).
-template <std::size_t Width>
-[[nodiscard]] auto onnx_angles(auto& at, std::string const& time, double base)
-    -> std::array<std::string, 2> {
-  auto frequencies = std::vector<float>{};
-  for (auto i = std::size_t{0}; i < Width / 2; ++i)
-    frequencies.push_back(static_cast<float>(
-        std::exp(-std::log(base) * 2 * static_cast<double>(i) / static_cast<double>(Width))));
-  auto const f = at.constant("frequencies", {Width / 2}, frequencies);
+template <class Layer>
+[[nodiscard]] auto onnx_angles(auto& at, std::string const& time) -> std::array<std::string, 2> {
+  constexpr auto& frequencies = Layer::template frequencies<float>;
+  auto const f =
+      at.constant("frequencies", {frequencies.size()}, {frequencies.begin(), frequencies.end()});
   auto const place = at.node("Cast", {onnx_count(at, time)},
                              {{"to", static_cast<std::int64_t>(onnx_type::float32)}});
   auto const column = at.node("Unsqueeze", {place, at.graph.integers({1, 2, 3, 4})});
   auto const angle = at.node("Mul", {column, f});
   return {at.node("Cos", {angle}), at.node("Sin", {angle})};
 }
-/// Pairs (i, i + width / 2) of a head turned by the angle of their place.
-[[nodiscard]] inline auto onnx_turned(auto& at, onnx_value const& x,
+/// Pairs of a head turned by the angle of their place; neighbours as halves, in between.
+[[nodiscard]] inline auto onnx_turned(auto& at, onnx_value const& x, rotary_pairs pairs,
                                       std::array<std::string, 2> const& angles) -> onnx_value {
   auto const& [cosine, sine] = angles;
   auto const half = x.shape.back().number / 2;
-  auto const parts =
-      at.nodes("Split", 2, {x.name, at.graph.integers({half, half})}, {{"axis", std::int64_t{-1}}});
-  auto const times = [&](int part, std::string const& by) {
-    return at.node("Mul", {parts[static_cast<std::size_t>(part)], by});
+  auto const neighbours = pairs == rotary_pairs::neighbours;
+  auto apart = x.shape;
+  apart.back() = {half, ""};
+  apart.push_back({2, ""});
+  auto const from = neighbours ? at.reshape(x, apart) : x;
+  auto const each = neighbours ? std::int64_t{1} : half;
+  auto const parts = at.nodes("Split", 2, {from.name, at.graph.integers({each, each})},
+                              {{"axis", std::int64_t{-1}}});
+  auto const column = [&](std::string const& name) {
+    return neighbours ? at.node("Unsqueeze", {name, at.graph.integers({-1})}) : name;
   };
-  auto const low = at.node("Sub", {times(0, cosine), times(1, sine)});
-  auto const high = at.node("Add", {times(1, cosine), times(0, sine)});
-  return {at.node("Concat", {low, high}, {{"axis", std::int64_t{-1}}}), x.shape};
+  auto const c = column(cosine);
+  auto const s = column(sine);
+  auto const low = at.node("Sub", {at.node("Mul", {parts[0], c}), at.node("Mul", {parts[1], s})});
+  auto const high = at.node("Add", {at.node("Mul", {parts[1], c}), at.node("Mul", {parts[0], s})});
+  auto const turned = at.node("Concat", {low, high}, {{"axis", std::int64_t{-1}}});
+  return at.reshape({turned, from.shape}, x.shape);
 }
 
 /// True where an entry counts: (lanes, 1, 1, 1, entries).
@@ -155,14 +161,23 @@ template <class Layer, attention_options Options, class Names>
   auto const [q, k, v] = onnx_projections<Layer, Names>(at, rows, seen);
   auto query = heads.split(at, q, heads.group);
   auto key = heads.split(at, k, 1);
+  if constexpr (Layer::norms) {
+    auto const norm = [&](char const* name, auto const& p, onnx_value const& of) {
+      auto const path = std::string{name} + ".weight";
+      return onnx_rms_norm(at, of, at.tensor(path.c_str(), p.weight),
+                           Layer::head_norm::template epsilon<float>);
+    };
+    query = norm(Names::query_norm, at.parameters.query_norm, query);
+    key = norm(Names::key_norm, at.parameters.key_norm, key);
+  }
   auto const value = at.transpose(heads.split(at, v, 1), heads.axes());
   auto time = std::string{};
   if constexpr (Layer::turns || Options.causal)
     time = onnx_extent_of(at, rows, Options.batch_first ? 1 : 0);
   if constexpr (Layer::turns) {
-    auto const angles = onnx_angles<Layer::width>(at, time, Options.rotary_base);
-    query = onnx_turned(at, query, angles);
-    key = onnx_turned(at, key, angles);
+    auto const angles = onnx_angles<Layer>(at, time);
+    query = onnx_turned(at, query, Options.pairs, angles);
+    key = onnx_turned(at, key, Options.pairs, angles);
   }
   auto const turned = at.transpose(query, heads.axes());
   auto const mixed = onnx_attended<Layer, Options>(

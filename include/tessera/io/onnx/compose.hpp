@@ -11,6 +11,7 @@
 #include <tessera/compose/tied.hpp>
 #include <tessera/compose/with.hpp>
 #include <tessera/io/onnx/place.hpp>
+#include <tessera/models/language_model.hpp>
 
 /// Compositions as ONNX: their children, and what is between them.
 namespace tessera {
@@ -117,6 +118,12 @@ namespace detail {
   if constexpr (requires { p.bias.data(); }) bias = at.tensor((name + ".bias").c_str(), p.bias);
   return onnx_affine(at, x, weight, bias, first_of<shape_of<decltype(p.weight)>>);
 }
+/// The last of the first axis.
+[[nodiscard]] inline auto onnx_last_of(auto& at, onnx_value const& x) -> onnx_value {
+  return {at.node("Gather", {x.name, at.graph.integer(-1)}, {{"axis", std::int64_t{0}}}),
+          {x.shape.begin() + 1, x.shape.end()},
+          x.type};
+}
 /// x / sqrt(mean(x²) + epsilon)·weight, by its parts: later sets have an operation for it.
 [[nodiscard]] inline auto onnx_rms_norm(auto& at, onnx_value const& x, std::string const& weight,
                                         float epsilon) -> onnx_value {
@@ -134,6 +141,18 @@ auto to_onnx(tied<Vocabulary, Width, Body> const& layer, auto& at, onnx_value co
   auto const weight = at.tensor("weight", at.parameters.mine.weight);
   auto const e = detail::onnx_rows(at, weight, Width, x);
   return detail::onnx_affine(at, onnx_of_child<0>(layer, at, e), weight, "", Vocabulary);
+}
+template <std::size_t Vocabulary, std::size_t Width, class Body, language_model_options Options,
+          class Names>
+auto to_onnx(language_model<Vocabulary, Width, Body, Options, Names> const& layer, auto& at,
+             onnx_value const& x) -> onnx_value {
+  auto const& own = at.parameters.mine;
+  auto head = at.tensor(Names::embedding, own.embedding);
+  auto const e = detail::onnx_rows(at, head, Width, x);
+  auto h = onnx_of_child<0>(layer, at, e);
+  if constexpr (not Options.tied) head = at.tensor(Names::head, own.head);
+  if constexpr (Options.last_alone) h = detail::onnx_last_of(at, h);
+  return detail::onnx_affine(at, h, head, "", Vocabulary);
 }
 
 }  // namespace tessera

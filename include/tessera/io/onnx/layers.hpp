@@ -178,9 +178,7 @@ inline auto to_onnx(transposed_layer const&, auto& at, onnx_value const& x) -> o
   return at.transpose(x, axes);
 }
 inline auto to_onnx(last_step const&, auto& at, onnx_value const& x) -> onnx_value {
-  return {at.node("Gather", {x.name, at.graph.integer(-1)}, {{"axis", std::int64_t{0}}}),
-          {x.shape.begin() + 1, x.shape.end()},
-          x.type};
+  return detail::onnx_last_of(at, x);
 }
 inline auto to_onnx(mean_over_time const&, auto& at, onnx_value const& x) -> onnx_value {
   return {at.node("ReduceMean", {x.name},
