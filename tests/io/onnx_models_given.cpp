@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <tessera/models/bert.hpp>
 #include <tessera/models/unet.hpp>
 
 #include "onnx_models.hpp"
@@ -25,6 +26,11 @@ using memory_of = given_as<tag::memory, tensor<float, shape<at_most(7), at_most(
 template <std::size_t Width>
 using lane_condition = given_as<tag::condition, tensor<float, shape<at_most(3), Width>>>;
 
+using tokens = tensor<std::int32_t, shape<at_most(9), at_most(3)>>;
+using types_of = given_as<tag::token_types, tokens>;
+constexpr auto sentences = bert_options{
+    .vocabulary = 11, .width = 8, .blocks = 2, .heads = 2, .hidden = 12, .context = 9, .types = 5};
+
 }  // namespace
 
 void write_given(std::filesystem::path const& folder) {
@@ -49,6 +55,12 @@ void write_given(std::filesystem::path const& folder) {
                                     linear<6, 2>>>,
              sequences, lane_condition<3>>(folder, "conditioned", calls,
                                            {.names = {"time", "batch", "batch"}});
+  write_case<sentence_bert<sentences>, tokens, lengths_of>(
+      folder, "sentence_bert", {{5, 1}, {9, 3}},
+      {.names = {"time", "batch", "batch"}, .scale = 11, .given_scale = 5});
+  write_case<bert<sentences>, tokens, lengths_of, types_of>(
+      folder, "bert", {{5, 1}, {9, 3}},
+      {.names = {"time", "batch", "batch", "time", "batch"}, .scale = 11, .given_scale = 5});
 }
 
 }  // namespace test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/models/gpt.hpp>
+#include <tessera/models/gpt2.hpp>
 #include <tessera/models/llama.hpp>
 
 #include "onnx_models.hpp"
@@ -124,6 +125,9 @@ void write_tokens(std::filesystem::path const& folder) {
                                             .interleaved = true};
   write_case<llama<halves>, tokens>(folder, "llama", calls, more);
   write_case<llama_prompt<neighbours>, tokens>(folder, "llama_prompt", calls, more);
+  write_case<
+      gpt2<gpt2_options{.vocabulary = 11, .width = 8, .blocks = 2, .heads = 2, .context = 16}>,
+      tokens>(folder, "gpt2", calls, more);
   write_case<tied<11, 6, sequential<layer_norm<6>, residual<linear<6, 6>>>>, tokens>(folder, "tied",
                                                                                      calls, more);
   using names_as_numbers = tensor<float, shape<at_most(4)>>;

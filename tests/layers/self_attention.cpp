@@ -50,11 +50,12 @@ constexpr auto qwen3 = options{.heads = 4,
                                .bias = false,
                                .out_bias = false};
 static_assert(parameter_count<layer<16, qwen3>> == 16 * 6 * (4 + 2 + 2 + 4) + 2 * 6);
-constexpr auto gpt2 = options{.heads = 4, .causal = true, .context = 20};
+constexpr auto one_matrix = options{.heads = 4, .causal = true, .context = 20};
 template <std::size_t F, options O> using fused = attention_layer<F, O, gpt2_projections>;
-static_assert(parameter_count<fused<16, gpt2>> == 4 * 16 * 17);
-static_assert(memory_of<fused<16, gpt2>, tensor<float, shape<3, 16>>, call_mode::streaming>.state ==
-              2 * 20 * 3 * 16 * sizeof(float) + storage_alignment);
+static_assert(parameter_count<fused<16, one_matrix>> == 4 * 16 * 17);
+static_assert(
+    memory_of<fused<16, one_matrix>, tensor<float, shape<3, 16>>, call_mode::streaming>.state ==
+    2 * 20 * 3 * 16 * sizeof(float) + storage_alignment);
 
 // -- laws -----------------------------------------------------------------------------------------
 template <class B> using batch = tensor<float, shape<37, 2, 24>, B>;
@@ -92,7 +93,8 @@ TEST_CASE("self_attention: norms of heads, neighbours and one matrix have the la
       sequential<fused<6, options{.heads = 2, .causal = true, .context = 9}>>, X>(1, 0.7, 6, 2);
   using Y = tensor<float, shape<20, 3, 16>>;
   test::streams_like_a_sequence<sequential<layer<16, qwen3>>, Y>();
-  test::streams_like_a_sequence<sequential<fused<16, gpt2>, residual<fused<16, gpt2>>>, Y>();
+  test::streams_like_a_sequence<sequential<fused<16, one_matrix>, residual<fused<16, one_matrix>>>,
+                                Y>();
 }
 TEST_CASE("self_attention: names of GPT-2 and of Qwen3") {
   auto const paths = []<class Model>(std::type_identity<Model>) {
@@ -102,7 +104,7 @@ TEST_CASE("self_attention: names of GPT-2 and of Qwen3") {
         [&](path_name const& path, auto const&) { text += path.c_str() + std::string(" "); }, *p);
     return text;
   };
-  CHECK(paths(std::type_identity<fused<16, gpt2>>{}) ==
+  CHECK(paths(std::type_identity<fused<16, one_matrix>>{}) ==
         "c_attn.weight c_attn.bias c_proj.weight c_proj.bias ");
   CHECK(paths(std::type_identity<layer<16, qwen3>>{}) ==
         "q_proj.weight k_proj.weight v_proj.weight o_proj.weight q_norm.weight k_norm.weight ");
@@ -111,13 +113,13 @@ TEST_CASE("self_attention: one matrix with a cache has the bits of one without")
   using plain = attention_layer<16, options{.heads = 4, .causal = true}>;
   using X = tensor<float, shape<20, 3, 16>>;
   auto const p = std::make_unique<parameters_of<plain, owned<float>>>();
-  auto const q = std::make_unique<parameters_of<fused<16, gpt2>, owned<float>>>();
+  auto const q = std::make_unique<parameters_of<fused<16, one_matrix>, owned<float>>>();
   auto const x = std::make_unique<X>();
   test::fill_parameters(*p, 1);
   test::fill_parameters(*q, 1);
   test::fill(*x, 2);
   auto const a = std::make_unique<inference<plain, X>>();
-  auto const b = std::make_unique<inference<fused<16, gpt2>, X>>();
+  auto const b = std::make_unique<inference<fused<16, one_matrix>, X>>();
   CHECK(test::same_bits((*a)(*p, *x), (*b)(*q, *x)));
 }
 TEST_CASE("self_attention: a stream has the bits of the sequence") {

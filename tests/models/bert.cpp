@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
+#include <tessera/cuda.hpp>
 #include <tessera/models/bert.hpp>
 
 using namespace tessera;
@@ -74,6 +75,47 @@ TEST_CASE("bert: what lies beyond a length changes nothing; a sentence alone has
   auto const single = std::make_unique<inference<model, one, given_as<tag::lengths, count>>>();
   auto const six = count{{6}};
   CHECK(test::same_bits((*single)(*p, alone.sized(6), given<tag::lengths>(six)), as_const(y)[2]));
+}
+
+TEST_CASE("bert: vectors and the device have the numbers of the reference") {
+  auto const numbers = []<class B>(std::type_identity<B>) {
+    using X = tensor<std::int32_t, shape<7, 2>, B>;
+    using N = tensor<std::int32_t, shape<2>, B>;
+    using T = tensor<std::int32_t, shape<7, 2>, B>;
+    using model = sentence_bert<small>;
+    using pass_type =
+        differentiation<model, X, given_as<tag::lengths, N>, given_as<tag::token_types, T>>;
+    auto const p = device::make<parameters_of<model, owned<float, B>>>();
+    auto const pass = device::make<pass_type>();
+    auto const x = device::make<X>();
+    auto const types = device::make<T>();
+    auto const n = device::make<N>();
+    auto seed = 1U;
+    for_each_parameter([&](path_name const&, auto& w) { test::fill(w.data(), w.size(), seed++); },
+                       *p);
+    for (auto i = std::size_t{0}; i < x->size(); ++i) {
+      x->values[i] = static_cast<std::int32_t>(i * 7 % 13);
+      types->values[i] = static_cast<std::int32_t>(i % 2);
+    }
+    n->values[0] = 7;
+    n->values[1] = 3;
+    auto const context = given<tag::token_types>(*types, given<tag::lengths>(*n));
+    pass->forward(*p, *x, context);
+    device::synchronize();
+    test::fill(pass->dy.data(), pass->dy.size(), 3);
+    pass->backward(*p, *x, context);
+    device::synchronize();
+    auto found = std::vector<double>(pass->y.data(), pass->y.data() + pass->y.size());
+    for_each_parameter(
+        [&](path_name const&, auto const& w) {
+          found.insert(found.end(), w.data(), w.data() + w.size());
+        },
+        pass->gradient);
+    return found;
+  };
+  auto const slow = numbers(std::type_identity<reference>{});
+  CHECK(numbers(std::type_identity<simd>{}) == slow);
+  CHECK(test::distance(numbers(std::type_identity<cuda>{}), slow) < 1e-5);
 }
 
 // -- reference: tests/reference/bert.py -----------------------------------------------------------

@@ -6,6 +6,8 @@
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/elementwise.hpp>
 
+#include <array>
+
 namespace tessera {
 
 /// The mean of the samples of each lane that count, added in their order: given<tag::lengths> says

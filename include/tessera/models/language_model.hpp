@@ -7,6 +7,8 @@
 #include <tessera/ops/embedding.hpp>
 #include <tessera/tensor/assign.hpp>
 
+#include <array>
+
 namespace tessera {
 
 struct language_model_options {

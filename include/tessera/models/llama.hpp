@@ -24,7 +24,7 @@ struct llama_options {
   std::size_t hidden = 0;      ///< of the perceptron in a block; 0: 4·width
   std::size_t context = 128;   ///< tokens at most, in a sequence or a stream
   double rotary_base = 10'000;
-  rotary_scaling scaling = {};  ///< of the positions' frequencies
+  rotary_scaling scaling = rotary_scaling{};  ///< of the positions' frequencies
   double epsilon = 1e-6;        ///< of the norms, in steps of 1e-12
   bool tied = false;            ///< the head is the embedding's matrix
   bool qkv_bias = false;        ///< of queries, keys and values

@@ -22,6 +22,8 @@ auto main() -> int {
   check("filter", on_cuda::train_filter);
   check("gated units", on_cuda::train_gated);
   check("language model", on_cuda::train_language_model);
+  check("llama", on_cuda::train_llama);
+  check("gpt2", on_cuda::train_gpt2);
   check("denoiser", on_cuda::train_denoiser);
   check("convolutions", on_cuda::train_convolutions);
   check("remembering", on_cuda::train_remembering);

@@ -20,6 +20,8 @@ TEST_CASE("cuda: models train as on the reference, launched singly or as one gra
   check("gated units", train_gated);
   // The slope of a key's bias is zero, and Adam makes a step of what rounding leaves of it.
   check("language model", train_language_model, 1e-4);
+  check("llama", train_llama);
+  check("gpt2", train_gpt2);
   check("denoiser", train_denoiser);
   check("convolutions", train_convolutions);
   check("remembering", train_remembering);

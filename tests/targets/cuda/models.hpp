@@ -5,6 +5,8 @@
 #include <tessera/layers/conv1d.hpp>
 #include <tessera/layers/dropout.hpp>
 #include <tessera/models/gpt.hpp>
+#include <tessera/models/gpt2.hpp>
+#include <tessera/models/llama.hpp>
 #include <tessera/models/unet.hpp>
 #include <tessera/optim/averaging.hpp>
 #include <tessera/optim/training.hpp>
@@ -145,15 +147,39 @@ inline auto train_gated(int steps, bool as_graph) -> distances {
 }
 
 /// The character model, narrower.
-struct language_model
+struct small_gpt
     : gpt<gpt_options{
           .vocabulary = 20, .width = 16, .blocks = 2, .heads = 4, .kv_heads = 2, .context = 24}> {};
-inline auto train_language_model(int steps, bool as_graph) -> distances {
-  auto run = side_by_side<language_model, shape<24, 3>, shape<24, 3>, std::int32_t, adamw,
-                          cross_entropy>{};
+template <class Model, class Optimizer>
+[[nodiscard]] auto train_on_tokens(int steps, bool as_graph) -> distances {
+  auto run =
+      side_by_side<Model, shape<24, 3>, shape<24, 3>, std::int32_t, Optimizer, cross_entropy>{};
   auto const token = [](torch_generator& g) { return g.randint(20); };
   run.fill(token, token);
   return run.train(steps, as_graph, no_context, no_context);
+}
+inline auto train_language_model(int steps, bool as_graph) -> distances {
+  return train_on_tokens<small_gpt, adamw>(steps, as_graph);
+}
+
+/// Llama's layers with norms of heads and neighbours as pairs; GPT-2's with its positions.
+struct small_llama : llama<llama_options{.vocabulary = 20,
+                                         .width = 16,
+                                         .blocks = 1,
+                                         .heads = 4,
+                                         .kv_heads = 2,
+                                         .hidden = 24,
+                                         .context = 24,
+                                         .qkv_bias = true,
+                                         .qk_norm = true,
+                                         .interleaved = true}> {};
+inline auto train_llama(int steps, bool as_graph) -> distances {
+  return train_on_tokens<small_llama, sgd>(steps, as_graph);
+}
+struct small_gpt2
+    : gpt2<gpt2_options{.vocabulary = 20, .width = 16, .blocks = 1, .heads = 2, .context = 24}> {};
+inline auto train_gpt2(int steps, bool as_graph) -> distances {
+  return train_on_tokens<small_gpt2, sgd>(steps, as_graph);
 }
 
 /// The digit U-Net, narrower, with its condition; by plain gradient descent, since Adam makes whole

@@ -14,11 +14,15 @@
 #include <tessera/layers/last_step.hpp>
 #include <tessera/layers/layer_norm.hpp>
 #include <tessera/layers/linear.hpp>
+#include <tessera/layers/mean_over_length.hpp>
 #include <tessera/layers/mean_over_time.hpp>
+#include <tessera/layers/position_embedding.hpp>
 #include <tessera/layers/rms_norm.hpp>
 #include <tessera/layers/select_column.hpp>
 #include <tessera/layers/time_embedding.hpp>
+#include <tessera/layers/token_type_embedding.hpp>
 #include <tessera/layers/transposed.hpp>
+#include <tessera/layers/unit_length.hpp>
 
 /// Layers as ONNX that see numbers, rows or steps.
 namespace tessera {
@@ -44,6 +48,33 @@ auto to_onnx(gated_perceptron<Features, Hidden, Options> const&, auto& at, onnx_
 template <std::size_t Count, std::size_t Width>
 auto to_onnx(embedding<Count, Width> const&, auto& at, onnx_value const& x) -> onnx_value {
   return detail::onnx_rows(at, at.tensor("weight", at.parameters.weight), Width, x);
+}
+/// The first rows of the table, for all lanes.
+///
+/// Errors  onnx_error where the number of samples is asked to come in and go out
+template <std::size_t Count, std::size_t Width, position_embedding_options Options>
+auto to_onnx(position_embedding<Count, Width, Options> const&, auto& at, onnx_value const& x)
+    -> onnx_value {
+  if (Options.streams && at.call.carries)
+    throw onnx_error("save_onnx: the position of a stream does not come in and go out");
+  auto const first = at.graph.integers({0});
+  auto const time = at.node("Gather", {at.node("Shape", {x.name}), first});
+  auto const table = at.tensor("weight", at.parameters.weight);
+  auto rows = at.node("Slice", {table, first, time, first});
+  auto lanes = std::vector<std::int64_t>{};
+  for (auto axis = std::size_t{1}; axis + 1 < x.shape.size(); ++axis)
+    lanes.push_back(static_cast<std::int64_t>(axis));
+  if (not lanes.empty()) rows = at.node("Unsqueeze", {rows, at.graph.integers(lanes)});
+  return at.like("Add", x, {rows});
+}
+template <std::size_t Count, std::size_t Width>
+auto to_onnx(token_type_embedding<Count, Width> const&, auto& at, onnx_value const& x)
+    -> onnx_value {
+  auto const table = at.tensor("weight", at.parameters.weight);
+  if (not at.call.template gives<tag::token_types>())
+    return at.like("Add", x, {at.node("Gather", {table, at.graph.integer(0)})});
+  auto const& types = at.call.template value<tag::token_types>();
+  return at.like("Add", x, {detail::onnx_rows(at, table, Width, types).name});
 }
 template <std::size_t Width>
 auto to_onnx(sinusoidal<Width> const&, auto& at, onnx_value const& x) -> onnx_value {
@@ -184,6 +215,31 @@ inline auto to_onnx(mean_over_time const&, auto& at, onnx_value const& x) -> onn
   return {at.node("ReduceMean", {x.name},
                   {{"axes", std::vector<std::int64_t>{0}}, {"keepdims", std::int64_t{0}}}),
           {x.shape.begin() + 1, x.shape.end()}};
+}
+/// The sum over the samples below a length, by the length, or by 1 where it is 0.
+inline auto to_onnx(mean_over_length const&, auto& at, onnx_value const& x) -> onnx_value {
+  auto const number = static_cast<std::int64_t>(onnx_type::float32);
+  auto const& given = at.call.template value<tag::lengths>();
+  auto const lengths = at.node("Cast", {given.name}, {{"to", number}});
+  auto const column = at.node("Unsqueeze", {lengths, at.graph.integers({-1})});
+  auto const time = at.node("Gather", {at.node("Shape", {x.name}), at.graph.integers({0})});
+  auto const end = at.node("Squeeze", {time, at.graph.integers({0})});
+  auto const range = at.node("Range", {at.graph.integer(0), end, at.graph.integer(1)});
+  auto axes = std::vector<std::int64_t>{};
+  for (auto axis = std::size_t{1}; axis < x.shape.size(); ++axis)
+    axes.push_back(static_cast<std::int64_t>(axis));
+  auto const place =
+      at.node("Unsqueeze", {at.node("Cast", {range}, {{"to", number}}), at.graph.integers(axes)});
+  auto const kept =
+      at.node("Where", {at.node("Less", {place, column}), x.name, at.graph.number(0)});
+  auto const sum =
+      at.node("ReduceSum", {kept, at.graph.integers({0})}, {{"keepdims", std::int64_t{0}}});
+  return {at.node("Div", {sum, at.node("Max", {column, at.graph.number(1)})}),
+          {x.shape.begin() + 1, x.shape.end()}};
+}
+inline auto to_onnx(unit_length const&, auto& at, onnx_value const& x) -> onnx_value {
+  auto const length = at.node("ReduceL2", {x.name}, {{"axes", std::vector<std::int64_t>{-1}}});
+  return at.like("Div", x, {at.node("Max", {length, at.graph.number(1e-12F)})});
 }
 template <std::size_t Index, std::size_t Width>
 auto to_onnx(select_column<Index, Width> const&, auto& at, onnx_value const& x) -> onnx_value {
