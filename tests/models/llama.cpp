@@ -104,20 +104,6 @@ TEST_CASE("llama: gradient check of a block") {
   using X = tensor<double, shape<at_most(7), 2, 6>>;
   test::passes_gradient_check<llama_block<small>, X>(1, 0.6, 5);
 }
-TEMPLATE_TEST_CASE("llama: gradient check of all, and of the last token alone", "", llama<qwen2>,
-                   llama_prompt<llama2>) {
-  using X = tokens<double, 5>;
-  auto const p = std::make_unique<parameters_of<TestType, owned<double>>>();
-  started(*p);
-  auto x = X{};
-  drawn(x);
-  auto start = state_of<TestType, X, training_call>{};
-  auto const report = gradient_check<TestType, X>(*p, x.sized(), start, gradient_check_options{});
-  INFO(report.parameter.c_str() << "[" << report.index << "]");
-  CHECK(report.passed);
-  CHECK(report.worst < 1e-7);
-  CHECK(report.checked == parameter_count<TestType> + 10);
-}
 TEMPLATE_TEST_CASE("llama: a prompt and steps after it have the bits of the whole sequence", "",
                    llama<qwen2>, llama<qwen3>) {
   using X = tokens<std::int32_t, at_most(20)>;
