@@ -15,6 +15,7 @@ struct memory {};             ///< what attention reads besides x: an encoder's 
 struct source {};             ///< what an encoder is given
 struct lengths {};            ///< how many entries of the memory count, for each lane
 struct token_types {};        ///< of each token: the first sentence, the second
+struct sequences {};          ///< whose rows x has: for each lane, samples seen and rows, whole
 struct attention_weights {};  ///< not read but written: given<...>(w, view_of<W>(w))
 }  // namespace tag
 

@@ -10,6 +10,9 @@
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/elementwise.hpp>
 
+#include <algorithm>
+#include <array>
+
 namespace tessera {
 
 struct attention_options {
@@ -70,7 +73,10 @@ struct diffusers_projections {
 ///         values in this order, in_proj_bias, out_proj; else a linear layer for each. With norms
 ///         of heads: query_norm and key_norm (head_width)
 /// State   with a context: keys and values of the samples before, and their number, in inference
-///         and streaming; a training step sees its own samples only
+///         and streaming; a training step sees its own samples only. A step that is given
+///         tag::sequences (lanes, 2) has a cache for each of these lanes instead, and x has rows of
+///         several, lane by lane: each lane's samples seen before and its rows in x, which are its
+///         next samples. The caller counts: a lane begins anew with 0 samples seen
 /// Cost    time·lanes·(projections + 2·heads·head_width·time) multiply-adds, the second part halved
 ///         where causal; no matrix of scores is kept. A step projects its whole memory
 /// Errors  another last extent: tests/fail/attention_wrong_input.cpp; without its memory:
@@ -187,13 +193,16 @@ struct attention_layer {
     if (Options.batch_first) return S::capacity / bound_of(S::extents[0]) / last_of<S>;
     return bound_of(S::extents[0]);
   }
+  /// Rows of x belong to sequences that are at places of their own.
   template <class Call>
-  static constexpr bool carried = caches && Call::carries && not Call::training;
+  static constexpr bool shared = caches && steps<Call> && gives<Call, tag::sequences>;
+  template <class Call>
+  static constexpr bool carried = caches && Call::carries && not Call::training && not shared<Call>;
   template <class X, class Call>
   static constexpr std::size_t keys_of =
-      carried<Call>                ? Options.context
-      : not crosses && steps<Call> ? 1
-                                   : most_times<shape_of<entries_of<X, Call>>>();
+      carried<Call> || shared<Call> ? Options.context
+      : not crosses && steps<Call>  ? 1
+                                    : most_times<shape_of<entries_of<X, Call>>>();
 
   // -- memory
   template <class X, std::size_t I, bool Wanted = true>
@@ -256,9 +265,18 @@ struct attention_layer {
     rows values;
     std::size_t length;  ///< of what the lanes have seen
   };
+  template <class X, class Call> struct shared_cache {
+    using rows = reshaped<
+        X, shape<shape_of<given_type<Call, tag::sequences>>::extents[0],
+                 static_cast<extent>(caches ? Options.context : 1), static_cast<extent>(kv_width)>>;
+    rows keys;
+    rows values;
+  };
   template <class X, class Call>
     requires caches
-  using state = std::conditional_t<Call::training, nothing, cache<detail::sample_in<X, Call>>>;
+  using state = std::conditional_t<
+      Call::training, nothing,
+      std::conditional_t<shared<Call>, shared_cache<X, Call>, cache<detail::sample_in<X, Call>>>>;
 
   // -- shapes
   template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Features>;
@@ -279,12 +297,15 @@ struct attention_layer {
     using memory = decltype(same_input<Call, tag::memory, crosses, wants>());
     using lengths = decltype(same_input<Call, tag::lengths, counts<Call>, wants>());
     using weights = decltype(same_input<Call, tag::attention_weights, shows<Call>, wants>());
+    using sequences = decltype(same_input<Call, tag::sequences, shared<Call>, wants>());
     if constexpr (not std::same_as<memory, detail::no_finding>)
       return memory{};
     else if constexpr (not std::same_as<lengths, detail::no_finding>)
       return lengths{};
     else if constexpr (not std::same_as<weights, detail::no_finding>)
       return weights{};
+    else if constexpr (not std::same_as<sequences, detail::no_finding>)
+      return sequences{};
     else
       return detail::find_breach<attention_layer, X, Call>();
   }
@@ -386,6 +407,9 @@ struct attention_layer {
         return with_axis<with_last<sample, Options.memory>, 0, G::extents[0]>{};
     }
     template <class G> [[nodiscard]] static constexpr auto want(tag::lengths) { return lanes{}; }
+    template <class G> [[nodiscard]] static constexpr auto want(tag::sequences) {
+      return shape<G::extents[0], 2>{};
+    }
     template <class G> [[nodiscard]] static constexpr auto want(tag::attention_weights) {
       constexpr auto lane = lanes::rank == 1 ? lanes::extents[0] : extent(lanes::capacity);
       constexpr auto keys = shape_of<entries_of<tensor<float, S>, Call>>::extents[0];
@@ -587,6 +611,37 @@ struct attention_layer {
                             bias<scalar_of<decltype(from)>, I>(gradient));
   }
 
+  /// The heads of rows of several sequences, whose keys and values go to their lanes' caches.
+  static constexpr void attend_by_lane(auto at, auto* mixed, std::size_t rows, auto m) {
+    using T = std::remove_reference_t<decltype(*mixed)>;
+    using B = backend_of<decltype(m.kept.query)>;
+    static_assert(not on_device<B>, "attention: sequences at places of their own are a host's");
+    auto const lanes = m.template value<tag::sequences>();
+    auto row = std::size_t{0};
+    for (auto lane = std::size_t{0}; lane < first_of<shape_of<decltype(lanes)>>; ++lane) {
+      auto const before = static_cast<std::size_t>(lanes(lane, 0));
+      auto const count = static_cast<std::size_t>(lanes(lane, 1));
+      if (count == 0) continue;
+      require(count <= rows - row, "attention: the lanes have more rows than x");
+      require(before <= Options.context && count <= Options.context - before,
+              "attention: the context is full");
+      auto const s = sizes{count, 1};
+      auto const own =
+          places<T>{at.q + row * columns[0], at.k + row * kv_width, at.v + row * kv_width};
+      auto const first = lane * Options.context * kv_width;
+      auto const seen =
+          places<T>{own.q, m.state.keys.data() + first, m.state.values.data() + first};
+      turn<B>(s, before, own.q, columns[0], heads, false);
+      turn<B>(s, before, own.k, kv_width, kv_heads, false);
+      std::copy_n(own.k, count * kv_width, seen.k + before * kv_width);
+      std::copy_n(own.v, count * kv_width, seen.v + before * kv_width);
+      scaled_dot_product_attention.template forward<B, T>(
+          heads_of<T>(s, before, before + count, seen, nullptr), mixed + row * q_width,
+          m.kept.log_sum.data() + row * heads, m.work.head);
+      row += count;
+    }
+    require(row == rows, "attention: x has rows that are no lane's");
+  }
   /// Projections, heads, and the projection of what they give; keys and values go to the cache.
   static constexpr void run(auto const& p, auto x, auto y, auto m, sizes s) {
     using T = scalar_of<decltype(x)>;
@@ -621,19 +676,23 @@ struct attention_layer {
       project<1>(p, e, at.k, m.work.key);
     }
     project<2>(p, e, at.v, m.work.key);
-    turn<B>(s, before, at.q, columns[0], heads, false);
-    turn<B>(s, before, at.k, kv_row, kv_heads, false);
-    read_lengths(m, keys, s.lanes);
-    auto const every = heads_of<T>(s, before, keys, seen, lengths_in(m));
     auto* mixed = y.data();
     if constexpr (projects_out) mixed = m.kept.mixed.data();
-    scaled_dot_product_attention.template forward<B, T>(every, mixed, m.kept.log_sum.data(),
-                                                        m.work.head);
-    if constexpr (shows<typename decltype(m)::call_type>) {
-      auto const to = m.template slope<tag::attention_weights>();
-      if (to.has_memory())
-        scaled_dot_product_attention.template weights<B, T>(every, m.kept.log_sum.data(),
-                                                            to.data());
+    if constexpr (shared<typename decltype(m)::call_type>) {
+      attend_by_lane(at, mixed, s.lanes, m);
+    } else {
+      turn<B>(s, before, at.q, columns[0], heads, false);
+      turn<B>(s, before, at.k, kv_row, kv_heads, false);
+      read_lengths(m, keys, s.lanes);
+      auto const every = heads_of<T>(s, before, keys, seen, lengths_in(m));
+      scaled_dot_product_attention.template forward<B, T>(every, mixed, m.kept.log_sum.data(),
+                                                          m.work.head);
+      if constexpr (shows<typename decltype(m)::call_type>) {
+        auto const to = m.template slope<tag::attention_weights>();
+        if (to.has_memory())
+          scaled_dot_product_attention.template weights<B, T>(every, m.kept.log_sum.data(),
+                                                              to.data());
+      }
     }
     if constexpr (projects_out) {
       affine_map.template prepare<B>(out_of(p).weight, m.work.out);

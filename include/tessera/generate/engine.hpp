@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/generate/detail/sequence.hpp>
+#include <tessera/generate/lane_model.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace tessera::inline TESSERA_TARGET {
+
+struct engine_options {
+  std::size_t queue = 64;  ///< requests that wait for a lane; more are refused
+};
+
+/// What an engine does now, and has done.
+struct engine_counts {
+  std::size_t active = 0;   ///< lanes with a sequence
+  std::size_t waiting = 0;  ///< requests without a lane
+  std::size_t held = 0;     ///< tokens in the caches of active lanes
+  std::uint64_t steps = 0;
+  std::uint64_t prompt_tokens = 0;     ///< that were read
+  std::uint64_t generated_tokens = 0;  ///< that were drawn
+};
+
+/// Continues many sequences with one set of weights, on a thread of its own: continuous batching.
+///
+/// A request waits for a lane, in the order of submission. Each step takes a token of every
+/// sequence that writes, and as many of the prompts as it has rows left, the oldest first; a lane
+/// is taken again as soon as its sequence has ended.
+///
+/// Accuracy  what a sequence says depends on its request alone: the same tokens and
+///           log-probabilities in any company
+/// Cost      a step of the model is one pass over its weights, for all lanes
+/// Errors    `submit` throws std::invalid_argument for a request that cannot be run; where the
+/// model
+///           throws, all sequences of that step fail with its message, and others go on
+class engine {
+ public:
+  explicit engine(std::unique_ptr<lane_model> model, engine_options options = {})
+      : model_(std::move(model)), bounds_(model_->bounds()), options_(options) {
+    if (bounds_.lanes == 0 || bounds_.rows < bounds_.lanes || bounds_.context == 0)
+      throw std::invalid_argument("engine: expected a model of one lane at least, and a row each");
+    lanes_.resize(bounds_.lanes);
+    thread_ = std::thread([this] { work(); });
+  }
+  engine(engine const&) = delete;
+  auto operator=(engine const&) -> engine& = delete;
+  /// Cancels what has not ended.
+  ~engine() { end(true); }
+
+  [[nodiscard]] auto bounds() const -> lane_bounds { return bounds_; }
+  [[nodiscard]] auto submit(generation_request request) -> generation_ticket {
+    for (auto const token : request.end_tokens)
+      if (token >= bounds_.vocabulary)
+        throw std::invalid_argument("end_tokens: expected tokens below " +
+                                    std::to_string(bounds_.vocabulary) + ", got " +
+                                    std::to_string(token));
+    auto one = std::make_unique<sequence>(std::move(request), bounds_.context, bounds_.vocabulary);
+    auto const lock = std::lock_guard{mutex_};
+    if (closed_) return generation_ticket{admission::closed};
+    if (waiting_.size() >= options_.queue) return generation_ticket{admission::full};
+    auto ticket = generation_ticket{admission::accepted, one->cancelled()};
+    waiting_.push_back(std::move(one));
+    changed_.notify_one();
+    return ticket;
+  }
+  [[nodiscard]] auto counts() const -> engine_counts {
+    auto const lock = std::lock_guard{mutex_};
+    auto result = counts_;
+    result.waiting = waiting_.size();
+    return result;
+  }
+  /// Takes nothing more, and returns when all has ended. Not to be called by `part` or `done`.
+  void close() { end(false); }
+
+ private:
+  using sequence = detail::sequence;
+
+  void end(bool cancels) {
+    {
+      auto const lock = std::lock_guard{mutex_};
+      closed_ = true;
+      cancels_ = cancels_ || cancels;
+      changed_.notify_all();
+    }
+    auto const lock = std::lock_guard{joining_};
+    if (thread_.joinable()) thread_.join();
+  }
+  void work() {
+    while (admit()) {
+      choose();
+      if (not parts_.empty()) run();
+    }
+  }
+  /// Lets go of what was cancelled and gives free lanes away; false at the end.
+  auto admit() -> bool {
+    auto gone = std::vector<std::unique_ptr<sequence>>{};
+    auto lock = std::unique_lock{mutex_};
+    changed_.wait(lock, [&] { return closed_ || counts_.active > 0 || not waiting_.empty(); });
+    auto const leaves = [&](auto const& one) { return one && (cancels_ || *one->cancelled()); };
+    for (auto& lane : lanes_)
+      if (leaves(lane)) gone.push_back(std::move(lane));
+    for (auto& one : waiting_)
+      if (leaves(one)) gone.push_back(std::move(one));
+    std::erase(waiting_, nullptr);
+    std::erase_if(order_, [&](std::size_t lane) { return not lanes_[lane]; });
+    for (auto& lane : lanes_) {
+      if (lane || waiting_.empty()) continue;
+      lane = std::move(waiting_.front());
+      waiting_.pop_front();
+      lane->has_lane();
+      order_.push_back(static_cast<std::size_t>(&lane - lanes_.data()));
+    }
+    count();
+    auto const goes_on = not closed_ || counts_.active > 0 || not waiting_.empty();
+    lock.unlock();
+    for (auto& one : gone) {
+      one->ends(finish_reason::cancelled);
+      one->finish();
+    }
+    return goes_on;
+  }
+  void count() {
+    counts_.active = 0;
+    counts_.held = 0;
+    for (auto const& lane : lanes_) {
+      counts_.active += lane ? 1 : 0;
+      counts_.held += lane ? lane->seen() : 0;
+    }
+  }
+  /// The parts of the next step: a row for all that write, the others for prompts.
+  void choose() {
+    parts_.clear();
+    auto left = bounds_.rows;
+    for (auto const& lane : lanes_)
+      if (lane && not lane->reads_prompt()) --left;
+    for (auto const i : order_) {
+      auto const& lane = *lanes_[i];
+      auto const tokens = lane.next(left);
+      if (tokens.empty()) continue;
+      if (lane.reads_prompt()) left -= tokens.size();
+      parts_.push_back({i, lane.seen(), tokens});
+    }
+    std::ranges::sort(parts_, {}, &lane_tokens::lane);
+  }
+  void run() {
+    scores_.resize(parts_.size());
+    auto error = std::string{};
+    try {
+      model_->step(parts_, scores_);
+    } catch (std::exception const& e) {
+      error = *e.what() == '\0' ? "the model failed" : e.what();
+    }
+    auto read = std::uint64_t{0};
+    auto drawn = std::uint64_t{0};
+    auto ended = std::vector<std::size_t>{};
+    for (auto i = std::size_t{0}; i < parts_.size(); ++i) {
+      auto& lane = *lanes_[parts_[i].lane];
+      read += lane.reads_prompt() ? parts_[i].tokens.size() : 0;
+      auto const before = lane.generated();
+      auto const over = error.empty() ? lane.advance(parts_[i].tokens.size(), scores_[i])
+                                      : lane.ends(finish_reason::failed, error);
+      drawn += lane.generated() - before;
+      if (over) ended.push_back(parts_[i].lane);
+    }
+    release(ended, read, drawn);
+  }
+  /// The lanes are free before anybody is told.
+  void release(std::vector<std::size_t> const& ended, std::uint64_t read, std::uint64_t drawn) {
+    auto gone = std::vector<std::unique_ptr<sequence>>{};
+    {
+      auto const lock = std::lock_guard{mutex_};
+      for (auto const lane : ended) gone.push_back(std::move(lanes_[lane]));
+      ++counts_.steps;
+      counts_.prompt_tokens += read;
+      counts_.generated_tokens += drawn;
+      count();
+    }
+    for (auto& one : gone) one->finish();
+  }
+
+  std::unique_ptr<lane_model> model_;
+  lane_bounds bounds_;
+  engine_options options_;
+  mutable std::mutex mutex_;
+  std::mutex joining_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<sequence>> waiting_;
+  engine_counts counts_;
+  bool closed_ = false;
+  bool cancels_ = false;
+  // Of the thread; a lane's pointer changes under the lock.
+  std::vector<std::unique_ptr<sequence>> lanes_;
+  std::vector<std::size_t> order_;  // active lanes, the oldest sequence first
+  std::vector<lane_tokens> parts_;
+  std::vector<std::span<float const>> scores_;
+  std::thread thread_;
+};
+
+}  // namespace tessera::inline TESSERA_TARGET

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/generate/constraint.hpp>
+#include <tessera/generate/sampling.hpp>
+#include <tessera/generate/text_decoder.hpp>
+
+#include <atomic>
+#include <functional>
+#include <string_view>
+
+/// What an engine is asked for, and what it says.
+namespace tessera::inline TESSERA_TARGET {
+
+/// A part of what is generated: a token, and the text that can be given away with it. A part that
+/// ends the text may have no token. Views are valid in the call alone.
+struct generated_part {
+  sampled_token const* token = nullptr;
+  std::string_view text;
+};
+
+enum class finish_reason : std::uint8_t {
+  stop,       ///< a token that ends, a stop string, or a constraint that is complete
+  length,     ///< max_tokens, or the context
+  cancelled,  ///< by its ticket, or by the end of the engine
+  failed,     ///< by `error`
+};
+
+struct generation_result {
+  finish_reason reason = finish_reason::stop;
+  std::string error;
+  std::string stop_string;  ///< that ended the text
+  std::size_t prompt_tokens = 0;
+  std::size_t generated_tokens = 0;  ///< with one that ended it
+  double queue_seconds = 0;          ///< until it had a lane
+  double first_token_seconds = 0;    ///< from its submission; 0: none came
+  double seconds = 0;                ///< from its submission
+};
+
+/// One sequence to generate. Both functions are called on the engine's thread; `done` once, last.
+struct generation_request {
+  std::vector<std::uint32_t> prompt;
+  sampling_options options = {};
+  std::vector<std::uint32_t> end_tokens = {};            ///< end the sequence, and are no text
+  std::unique_ptr<text_decoder> decoder = {};            ///< none: parts have no text
+  std::unique_ptr<token_constraint> constraint = {};     ///< none: any token may come
+  std::function<void(generated_part const&)> part = {};  ///< an exception fails the sequence
+  std::function<void(generation_result const&)> done = {};
+};
+
+enum class admission : std::uint8_t { accepted, full, closed };
+
+/// A request that an engine was given.
+class generation_ticket {
+ public:
+  explicit generation_ticket(admission how) : admission_(how) {}
+  generation_ticket(admission how, std::shared_ptr<std::atomic<bool>> cancelled)
+      : admission_(how), cancelled_(std::move(cancelled)) {}
+  [[nodiscard]] auto admitted() const -> admission { return admission_; }
+  [[nodiscard]] explicit operator bool() const { return admission_ == admission::accepted; }
+  /// The lane is free before the step after this one. A sequence that is done stays as it is.
+  void cancel() const {
+    if (cancelled_) *cancelled_ = true;
+  }
+
+ private:
+  admission admission_;
+  std::shared_ptr<std::atomic<bool>> cancelled_;
+};
+
+}  // namespace tessera::inline TESSERA_TARGET

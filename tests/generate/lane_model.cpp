@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <tessera/generate/engine.hpp>
+#include <tessera/models/gpt.hpp>
+#include <tessera/random/torch.hpp>
+
+using namespace tessera;
+
+namespace {
+
+constexpr auto options = gpt_options{
+    .vocabulary = 24, .width = 16, .blocks = 2, .heads = 4, .kv_heads = 2, .context = 30};
+using model = gpt<options>;
+using parameters = parameters_of<model, owned<float>>;
+using token = tensor<float, shape<1>>;
+
+auto made_parameters() {
+  auto p = std::make_shared<parameters>();
+  auto generator = torch_generator(1);
+  model::initialize(*p, generator);
+  return p;
+}
+/// A lane by itself, a token at a time.
+struct stream {
+  std::unique_ptr<streaming<model, token>> own = std::make_unique<streaming<model, token>>();
+  std::size_t seen = 0;
+  stream() { clear(own->state); }
+  auto read(parameters const& p, std::uint32_t next) -> std::vector<float> {
+    auto x = token{};
+    x.values[0] = static_cast<float>(next);
+    auto const y = own->step(p, x);
+    ++seen;
+    return {y.data(), y.data() + options.vocabulary};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("streamed_lanes: a lane has the bits of a stream of its own, in any company and parts") {
+  auto const p = made_parameters();
+  auto const lanes = make_lanes<model, 3, 8>(p, options.context);
+  CHECK(lanes->bounds().lanes == 3);
+  CHECK(lanes->bounds().rows == 8);
+  CHECK(lanes->bounds().vocabulary == 24);
+  auto streams = std::array<stream, 3>{};
+  auto generator = torch_generator(2);
+  auto compared = 0;
+  for (auto step = 0; step < 60; ++step) {
+    auto tokens = std::array<std::vector<std::uint32_t>, 3>{};
+    auto parts = std::vector<lane_tokens>{};
+    auto want = std::vector<std::vector<float>>{};
+    auto left = std::size_t{8};
+    for (auto lane = std::size_t{0}; lane < 3; ++lane) {
+      auto const count = std::min<std::size_t>(generator.randint(5), left);
+      if (streams[lane].seen + count > options.context) streams[lane] = {};  // begins anew
+      if (count == 0) continue;
+      left -= count;
+      auto const seen = streams[lane].seen;
+      for (auto i = std::size_t{0}; i < count; ++i) tokens[lane].push_back(generator.randint(24));
+      for (auto const t : tokens[lane]) {
+        auto scores = streams[lane].read(*p, t);
+        if (t == tokens[lane].back() && streams[lane].seen == seen + count)
+          want.push_back(std::move(scores));
+      }
+      parts.push_back({lane, seen, tokens[lane]});
+    }
+    if (parts.empty()) continue;
+    auto got = std::vector<std::span<float const>>(parts.size());
+    lanes->step(parts, got);
+    REQUIRE(want.size() == got.size());
+    for (auto i = std::size_t{0}; i < got.size(); ++i, ++compared)
+      CHECK(std::ranges::equal(got[i], want[i]));
+  }
+  CHECK(compared > 80);
+}
+TEST_CASE("streamed_lanes: an engine's sequences are those of a stream") {
+  auto const p = made_parameters();
+  auto one = engine(make_lanes<model, 4, 6>(p, options.context));
+  auto texts = std::vector<std::vector<std::uint32_t>>(9);
+  for (auto i = std::uint32_t{0}; i < texts.size(); ++i) {
+    auto prompt = std::vector<std::uint32_t>{};
+    for (auto t = std::uint32_t{0}; t < 1 + 2 * i; ++t) prompt.push_back((i + 5 * t) % 24);
+    auto request = generation_request{.prompt = prompt, .options = {.max_tokens = 12, .seed = i}};
+    request.part = [&texts, i](generated_part const& part) {
+      texts[i].push_back(part.token->token);
+    };
+    REQUIRE(one.submit(std::move(request)));
+  }
+  one.close();
+  for (auto i = std::uint32_t{0}; i < texts.size(); ++i) {
+    auto alone = stream{};
+    auto scores = std::vector<float>{};
+    for (auto t = std::uint32_t{0}; t < 1 + 2 * i; ++t) scores = alone.read(*p, (i + 5 * t) % 24);
+    auto draw = sampler({.seed = i}, options.vocabulary);
+    REQUIRE(texts[i].size() == 12);
+    for (auto const got : texts[i]) {
+      auto const next = draw(scores).token;
+      CHECK(got == next);
+      if (alone.seen < options.context) scores = alone.read(*p, next);
+    }
+  }
+}
+TEST_CASE("streamed_lanes: refuses a token that is none") {
+  auto const lanes = make_lanes<model, 2, 2>(made_parameters(), options.context);
+  auto const bad = std::vector<std::uint32_t>{24};
+  auto const part = std::array{lane_tokens{0, 0, bad}};
+  auto scores = std::array<std::span<float const>, 1>{};
+  CHECK_THROWS_WITH(lanes->step(part, scores), "streamed_lanes: expected tokens below 24, got 24");
+}
