@@ -100,7 +100,7 @@ class engine {
     auto gone = std::vector<std::unique_ptr<sequence>>{};
     auto lock = std::unique_lock{mutex_};
     changed_.wait(lock, [&] { return closed_ || counts_.active > 0 || not waiting_.empty(); });
-    auto const leaves = [&](auto const& one) { return one && (cancels_ || *one->cancelled()); };
+    auto const leaves = [&](auto const& one) { return one && (cancels_ || one->is_left()); };
     for (auto& lane : lanes_)
       if (leaves(lane)) gone.push_back(std::move(lane));
     for (auto& one : waiting_)

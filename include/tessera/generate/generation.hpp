@@ -28,8 +28,8 @@ enum class finish_reason : std::uint8_t {
 
 struct generation_result {
   finish_reason reason = finish_reason::stop;
-  std::string error;
-  std::string stop_string;  ///< that ended the text
+  std::string error = {};
+  std::string stop_string = {};  ///< that ended the text
   std::size_t prompt_tokens = 0;
   std::size_t generated_tokens = 0;  ///< with one that ended it
   double queue_seconds = 0;          ///< until it had a lane
@@ -46,6 +46,7 @@ struct generation_request {
   std::unique_ptr<token_constraint> constraint = {};     ///< none: any token may come
   std::function<void(generated_part const&)> part = {};  ///< an exception fails the sequence
   std::function<void(generation_result const&)> done = {};
+  std::function<bool()> wanted = {};  ///< asked before each step; false: it is cancelled
 };
 
 enum class admission : std::uint8_t { accepted, full, closed };

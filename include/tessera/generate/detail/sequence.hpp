@@ -40,6 +40,10 @@ class sequence {
   [[nodiscard]] auto cancelled() const -> std::shared_ptr<std::atomic<bool>> const& {
     return cancelled_;
   }
+  /// Nobody waits for it any more.
+  [[nodiscard]] auto is_left() const -> bool {
+    return *cancelled_ || (request_.wanted && not request_.wanted());
+  }
   [[nodiscard]] auto seen() const -> std::size_t { return seen_; }
   [[nodiscard]] auto generated() const -> std::size_t { return result_.generated_tokens; }
   [[nodiscard]] auto reads_prompt() const -> bool { return seen_ < request_.prompt.size(); }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/generate/engine.hpp>
+#include <tessera/serve/text_service.hpp>
+
+namespace tessera::inline TESSERA_TARGET {
+
+/// How texts become tokens of one model, and back. Called on several threads at once.
+struct engine_texts {
+  std::function<std::vector<std::uint32_t>(std::string const&)> encode;
+  /// A conversation by its model's template, up to where the answer begins; none: no conversations.
+  std::function<std::vector<std::uint32_t>(std::vector<chat_message> const&)> encode_chat = {};
+  std::function<std::unique_ptr<text_decoder>()> make_decoder;
+  std::function<std::string(std::uint32_t)> text_of;  ///< of one token, beside its probability
+  std::vector<std::uint32_t> end_tokens = {};
+};
+
+/// An engine that is asked with texts.
+///
+/// Errors  std::invalid_argument as of engine::submit, and for a conversation where there is no
+///         template
+class engine_service final : public text_service {
+ public:
+  engine_service(std::shared_ptr<engine> runs, engine_texts texts)
+      : engine_(std::move(runs)), texts_(std::move(texts)) {}
+
+  auto generate(text_request request, piece_function piece, done_function done)
+      -> generation_ticket override {
+    if (not request.messages.empty() && not texts_.encode_chat)
+      throw std::invalid_argument("messages: this model takes prompts alone");
+    auto inner = generation_request{.prompt = request.messages.empty()
+                                                  ? texts_.encode(request.prompt)
+                                                  : texts_.encode_chat(request.messages),
+                                    .options = std::move(request.options)};
+    if (request.to_the_end) inner.options.max_tokens = engine_->bounds().context;
+    inner.end_tokens = texts_.end_tokens;
+    inner.decoder = texts_.make_decoder();
+    inner.wanted = std::move(request.wanted);
+    inner.done = std::move(done);
+    inner.part = [piece = std::move(piece), text_of = texts_.text_of](generated_part const& part) {
+      if (part.token == nullptr) return piece({part.text, nullptr, {}});
+      auto const token = scored_text{text_of(part.token->token), part.token->log_probability};
+      auto top = std::vector<scored_text>{};
+      for (auto const& one : part.token->top)
+        top.push_back({text_of(one.token), one.log_probability});
+      piece({part.text, &token, top});
+    };
+    return engine_->submit(std::move(inner));
+  }
+
+ private:
+  std::shared_ptr<engine> engine_;
+  engine_texts texts_;
+};
+
+}  // namespace tessera::inline TESSERA_TARGET

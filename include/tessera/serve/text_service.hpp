@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/generate/generation.hpp>
+
+namespace tessera::inline TESSERA_TARGET {
+
+struct chat_message {
+  std::string role;  ///< system, user or assistant
+  std::string content;
+};
+
+/// What a text is generated from: a prompt, or a conversation where there are messages.
+struct text_request {
+  std::string prompt = {};
+  std::vector<chat_message> messages = {};
+  sampling_options options = {};
+  bool to_the_end = false;            ///< max_tokens was not said: as many as the context takes
+  std::function<bool()> wanted = {};  ///< false: nobody waits any more, and it is cancelled
+};
+
+/// A token as text, and its log-probability.
+struct scored_text {
+  std::string text;
+  float log_probability = 0;
+};
+/// A piece of a generated text; `token` is null where only what was held back comes.
+struct text_piece {
+  std::string_view text;
+  scored_text const* token = nullptr;
+  std::span<scored_text const> top = {};
+};
+
+struct embedding_result {
+  std::vector<std::vector<float>> vectors = {};
+  std::size_t tokens = 0;
+  std::string error = {};  ///< why there are none
+};
+
+/// A model that answers with texts: what servers and groups ask, whatever is behind it.
+class text_service {
+ public:
+  text_service() = default;
+  text_service(text_service const&) = delete;
+  auto operator=(text_service const&) -> text_service& = delete;
+  virtual ~text_service() = default;
+
+  using piece_function = std::function<void(text_piece const&)>;
+  using done_function = std::function<void(generation_result const&)>;
+  using embedding_function = std::function<void(embedding_result)>;
+
+  /// Begins a text and returns at once. What is said of it comes on one thread, `done` once and
+  /// last; it may come before this returns. Nothing comes for a request that is not accepted.
+  ///
+  /// Errors  std::invalid_argument for a request that cannot be run
+  virtual auto generate(text_request request, piece_function piece, done_function done)
+      -> generation_ticket = 0;
+  [[nodiscard]] virtual auto generates() const -> bool { return true; }
+  [[nodiscard]] virtual auto embeds() const -> bool { return false; }
+  /// A vector for each text. The same rules.
+  virtual auto embed(std::vector<std::string> texts, embedding_function done) -> admission {
+    done({{}, texts.size(), "this model has no embeddings"});
+    return admission::accepted;
+  }
+};
+
+}  // namespace tessera::inline TESSERA_TARGET

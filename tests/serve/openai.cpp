@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT
+#include <support/catch.hpp>
+#include <tessera/serve/openai.hpp>
+
+using namespace tessera;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+/// An exchange without a network: what is answered is kept.
+class kept_exchange final : public http_exchange {
+ public:
+  kept_exchange(std::string method, std::string path, std::string text)
+      : request_{std::move(method), std::move(path), {}, {}, std::move(text)} {}
+  [[nodiscard]] auto request() const -> http_request const& override { return request_; }
+  void answer(http_response response) override {
+    if (status == 0) status = response.status, body = std::move(response.body);
+  }
+  void begin(http_response head) override { type = head.type, answer(std::move(head)); }
+  auto write(std::string piece) -> bool override {
+    body += piece;
+    return listens;
+  }
+  void end() override { ended = true; }
+  [[nodiscard]] auto wanted() const -> bool override { return listens; }
+
+  unsigned status = 0;
+  std::string body;
+  std::string type;
+  bool ended = false;
+  bool listens = true;
+
+ private:
+  http_request request_;
+};
+
+/// Says the words of its script, at once or when the test lets it go on.
+class scripted final : public text_service {
+ public:
+  auto generate(text_request request, piece_function piece, done_function done)
+      -> generation_ticket override {
+    if (how != admission::accepted) return generation_ticket{how};
+    if (request.options.max_tokens == 7) throw std::invalid_argument("max_tokens: not 7");
+    asked.push_back(std::move(request));
+    auto flag = std::make_shared<std::atomic<bool>>(false);
+    flags.push_back(flag);
+    auto const& options = asked.back().options;
+    rest.push_back([this, flag, stream = options.stream, n = options.max_tokens, piece, done] {
+      auto result = generation_result{.prompt_tokens = 5};
+      for (auto const* const word : {"Hel", "lo", "\xC3\xA9", ""}) {
+        if (*flag) result.reason = finish_reason::cancelled;
+        if (*flag || result.generated_tokens == n) break;
+        ++result.generated_tokens;
+        auto const text = word + std::string(stream > 0 ? std::to_string(stream) : "");
+        auto const token = scored_text{text, -0.5F};
+        auto const top = std::vector<scored_text>{token, {"x", -INFINITY}};
+        piece({text, &token, top});
+      }
+      if (result.generated_tokens == n) result.reason = finish_reason::length;
+      if (not error.empty()) result.reason = finish_reason::failed, result.error = error;
+      done(result);
+    });
+    if (at_once) rest.back()();
+    return {admission::accepted, flag};
+  }
+  [[nodiscard]] auto embeds() const -> bool override { return true; }
+  auto embed(std::vector<std::string> texts, embedding_function done) -> admission override {
+    if (how != admission::accepted) return how;
+    auto result = embedding_result{.tokens = texts.size() * 2};
+    for (auto const& text : texts)
+      result.vectors.push_back({static_cast<float>(text.size()), 1.0F, -2.5F});
+    done(std::move(result));
+    return how;
+  }
+
+  admission how = admission::accepted;
+  bool at_once = true;
+  std::string error;
+  std::vector<text_request> asked;
+  std::vector<std::shared_ptr<std::atomic<bool>>> flags;
+  std::vector<std::function<void()>> rest;
+};
+class silent final : public text_service {
+ public:
+  auto generate(text_request, piece_function, done_function) -> generation_ticket override {
+    return generation_ticket{admission::closed};
+  }
+  [[nodiscard]] auto generates() const -> bool override { return false; }
+};
+
+struct server {
+  std::shared_ptr<scripted> service = std::make_shared<scripted>();
+  metrics counted;
+  router routes;
+
+  server() {
+    add_openai(routes, {.models = {{"small", service}, {"silent", std::make_shared<silent>()}},
+                        .counted = &counted});
+  }
+  auto ask(std::string method, std::string path, std::string body = "") const {
+    auto exchange = std::make_shared<kept_exchange>(std::move(method), std::move(path), body);
+    routes(exchange);
+    return exchange;
+  }
+  auto post(std::string const& path, json const& body) const {
+    return ask("POST", "/v1/" + path, body.dump());
+  }
+};
+auto chat(json const& more = json::object()) -> json {
+  auto body = json{
+      {"model", "small"},
+      {"messages",
+       {{{"role", "system"}, {"content", "be short"}}, {{"role", "user"}, {"content", "hi"}}}}};
+  body.update(more);
+  return body;
+}
+/// The events of a stream; the last of a whole one is [DONE].
+auto events_of(std::string text) -> std::vector<std::string> {
+  auto result = std::vector<std::string>{};
+  for (auto end = std::size_t{0}; (end = text.find("\n\n")) != std::string::npos;) {
+    REQUIRE(text.starts_with("data: "));
+    result.push_back(text.substr(6, end - 6));
+    text.erase(0, end + 2);
+  }
+  CHECK(text.empty());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("openai: models") {
+  auto const s = server{};
+  auto const list = json::parse(s.ask("GET", "/v1/models")->body);
+  CHECK(list["object"] == "list");
+  REQUIRE(list["data"].size() == 2);
+  CHECK(list["data"][1]["id"] == "small");
+  CHECK(json::parse(s.ask("GET", "/v1/models/small")->body) == list["data"][1]);
+  auto const none = s.ask("GET", "/v1/models/large");
+  CHECK(none->status == 404);
+  CHECK(json::parse(none->body)["error"]["code"] == "model_not_found");
+}
+TEST_CASE("openai: a conversation") {
+  auto const s = server{};
+  auto const got = s.post("chat/completions", chat({{"temperature", 0.5},
+                                                    {"seed", -3},
+                                                    {"stop", "END"},
+                                                    {"max_completion_tokens", 9},
+                                                    {"logit_bias", {{"12", -100}}},
+                                                    {"top_k", 4},
+                                                    {"tools", json::array()}}));
+  REQUIRE(got->status == 200);
+  auto const answer = json::parse(got->body);
+  CHECK(answer["object"] == "chat.completion");
+  CHECK(answer["model"] == "small");
+  REQUIRE(answer["choices"].size() == 1);
+  CHECK(answer["choices"][0]["message"]["role"] == "assistant");
+  CHECK(answer["choices"][0]["message"]["content"] == "Hello\xC3\xA9");
+  CHECK(answer["choices"][0]["finish_reason"] == "stop");
+  CHECK(answer["choices"][0]["logprobs"].is_null());
+  CHECK(answer["usage"] ==
+        json{{"prompt_tokens", 5}, {"completion_tokens", 4}, {"total_tokens", 9}});
+  auto const& asked = s.service->asked.at(0);
+  REQUIRE(asked.messages.size() == 2);
+  CHECK(asked.messages[0].role == "system");
+  CHECK(asked.messages[1].content == "hi");
+  CHECK(asked.options.temperature == 0.5);
+  CHECK(asked.options.seed == static_cast<std::uint64_t>(-3));
+  CHECK(asked.options.stop == std::vector<std::string>{"END"});
+  CHECK(asked.options.max_tokens == 9);
+  CHECK(not asked.to_the_end);
+  CHECK(asked.options.top_k == 4);
+  CHECK(asked.options.logit_bias.at(0) == std::pair{12U, -100.0F});
+  auto const parts = s.post(
+      "chat/completions",
+      chat({{"messages",
+             {{{"role", "user"},
+               {"content",
+                {{{"type", "text"}, {"text", "a"}}, {{"type", "text"}, {"text", "b"}}}}}}}}));
+  CHECK(parts->status == 200);
+  CHECK(s.service->asked.at(1).messages[0].content == "ab");
+  CHECK(s.service->asked.at(1).to_the_end);
+}
+TEST_CASE("openai: choices, their log-probabilities, and the prompt counted once") {
+  auto const s = server{};
+  auto const got =
+      s.post("chat/completions",
+             chat({{"n", 2}, {"max_tokens", 2}, {"logprobs", true}, {"top_logprobs", 2}}));
+  auto const answer = json::parse(got->body);
+  REQUIRE(answer["choices"].size() == 2);
+  CHECK(answer["choices"][1]["index"] == 1);
+  CHECK(answer["choices"][1]["message"]["content"] == "Hel1lo1");
+  CHECK(answer["choices"][1]["finish_reason"] == "length");
+  auto const tokens = answer["choices"][0]["logprobs"]["content"];
+  REQUIRE(tokens.size() == 2);
+  CHECK(tokens[0]["token"] == "Hel");
+  CHECK(tokens[0]["bytes"] == json{72, 101, 108});
+  CHECK(tokens[0]["logprob"] == -0.5);
+  CHECK(tokens[0]["top_logprobs"][1]["logprob"] == -9999.0);
+  CHECK(answer["usage"]["prompt_tokens"] == 5);
+  CHECK(answer["usage"]["completion_tokens"] == 4);
+  CHECK(s.service->asked[0].options.seed == s.service->asked[1].options.seed);
+  CHECK(s.service->asked[1].options.stream == 1);
+}
+TEST_CASE("openai: a stream") {
+  auto const s = server{};
+  auto const got = s.post("chat/completions",
+                          chat({{"stream", true}, {"stream_options", {{"include_usage", true}}}}));
+  CHECK(got->status == 200);
+  CHECK(got->type == "text/event-stream");
+  CHECK(got->ended);
+  auto const events = events_of(got->body);
+  REQUIRE(events.size() == 6);  // three pieces, the end, usage, [DONE]
+  CHECK(events.back() == "[DONE]");
+  auto text = std::string{};
+  for (auto i = std::size_t{0}; i < 4; ++i) {
+    auto const event = json::parse(events[i]);
+    CHECK(event["object"] == "chat.completion.chunk");
+    auto const& choice = event["choices"][0];
+    CHECK(choice["delta"].contains("role") == (i == 0));
+    text += choice["delta"].value("content", "");
+    CHECK(choice["finish_reason"] == (i == 3 ? json("stop") : json(nullptr)));
+    CHECK(event["usage"].is_null());
+  }
+  CHECK(text == "Hello\xC3\xA9");
+  auto const usage = json::parse(events[4]);
+  CHECK(usage["choices"].empty());
+  CHECK(usage["usage"]["total_tokens"] == 9);
+}
+TEST_CASE("openai: completions of several prompts") {
+  auto const s = server{};
+  auto const got = s.post(
+      "completions",
+      {{"model", "small"}, {"prompt", {"a", "b"}}, {"n", 2}, {"logprobs", 1}, {"max_tokens", 3}});
+  auto const answer = json::parse(got->body);
+  CHECK(answer["object"] == "text_completion");
+  REQUIRE(answer["choices"].size() == 4);
+  CHECK(answer["choices"][2]["text"] == "Hello\xC3\xA9");
+  CHECK(s.service->asked[2].prompt == "b");
+  CHECK(answer["usage"]["prompt_tokens"] == 10);
+  auto const logprobs = answer["choices"][0]["logprobs"];
+  CHECK(logprobs["tokens"] == json{"Hel", "lo", "\xC3\xA9"});
+  CHECK(logprobs["text_offset"] == json{0, 3, 5});
+  CHECK(logprobs["top_logprobs"][0]["Hel"] == -0.5);
+  auto const streamed =
+      s.post("completions", {{"model", "small"}, {"prompt", "a"}, {"stream", true}});
+  auto const events = events_of(streamed->body);
+  CHECK(json::parse(events[0])["choices"][0]["text"] == "Hel");
+  CHECK(events.back() == "[DONE]");
+}
+TEST_CASE("openai: embeddings in numbers and in base64") {
+  auto const s = server{};
+  auto const plain =
+      json::parse(s.post("embeddings", {{"model", "small"}, {"input", {"abc", ""}}})->body);
+  REQUIRE(plain["data"].size() == 2);
+  CHECK(plain["data"][0]["embedding"] == json{3.0, 1.0, -2.5});
+  CHECK(plain["data"][1]["index"] == 1);
+  CHECK(plain["usage"]["total_tokens"] == 4);
+  auto const packed = json::parse(
+      s.post("embeddings", {{"model", "small"}, {"input", "abc"}, {"encoding_format", "base64"}})
+          ->body);
+  CHECK(packed["data"][0]["embedding"] == "AABAQAAAgD8AACDA");  // struct.pack("<3f", 3, 1, -2.5)
+  CHECK(s.post("embeddings", {{"model", "silent"}, {"input", "a"}})->status == 400);
+  CHECK(s.post("embeddings", {{"model", "small"}})->status == 400);
+  CHECK(s.post("embeddings", {{"model", "small"}, {"input", "a"}, {"dimensions", 2}})->status ==
+        400);
+  s.service->how = admission::full;
+  CHECK(s.post("embeddings", {{"model", "small"}, {"input", "a"}})->status == 429);
+}
+
+// -- errors ---------------------------------------------------------------------------------------
+TEST_CASE("openai: what is wrong is named") {
+  auto const s = server{};
+  auto const wrong = [&](json const& more, char const* param) {
+    auto const got = s.post("chat/completions", chat(more));
+    INFO(more.dump() << " -> " << got->body);
+    CHECK(got->status == 400);
+    auto const error = json::parse(got->body)["error"];
+    CHECK(error["param"] == param);
+    CHECK(error["type"] == "invalid_request_error");
+    CHECK_THAT(error["message"].get<std::string>(), Contains(param));
+  };
+  wrong({{"temperature", 3}}, "temperature");
+  wrong({{"temperature", "hot"}}, "temperature");
+  wrong({{"top_p", -0.1}}, "top_p");
+  wrong({{"n", 0}}, "n");
+  wrong({{"n", 17}}, "n");
+  wrong({{"n", 1.5}}, "n");
+  wrong({{"max_tokens", -1}}, "max_tokens");
+  wrong({{"max_completion_tokens", 18446744073709551615U}}, "max_completion_tokens");
+  wrong({{"presence_penalty", 2.5}}, "presence_penalty");
+  wrong({{"stop", {"a", 1}}}, "stop");
+  wrong({{"stop", {"1", "2", "3", "4", "5"}}}, "stop");
+  wrong({{"stop", ""}}, "stop");
+  wrong({{"logit_bias", {{"x", 1}}}}, "logit_bias");
+  wrong({{"logit_bias", json::array()}}, "logit_bias");
+  wrong({{"logprobs", 3}}, "logprobs");
+  wrong({{"top_logprobs", 3}}, "top_logprobs");
+  wrong({{"stream", "yes"}}, "stream");
+  wrong({{"messages", json::array()}}, "messages");
+  wrong({{"messages", nullptr}}, "messages");
+  wrong({{"messages", {1}}}, "messages[0]");
+  wrong({{"messages", {{{"role", "tool"}, {"content", ""}}}}}, "messages[0].role");
+  wrong({{"messages", {{{"role", "user"}, {"content", 1}}}}}, "messages[0].content");
+  wrong({{"messages", {{{"role", "user"}, {"content", {{{"type", "image_url"}}}}}}}},
+        "messages[0].content");
+  wrong({{"tools", {{{"type", "function"}}}}}, "tools");
+  wrong({{"tool_choice", "auto"}}, "tool_choice");
+  wrong({{"response_format", {{"type", "json_object"}}}}, "response_format");
+  wrong({{"model", 5}}, "model");
+  CHECK(s.service->asked.empty());
+  CHECK(s.post("chat/completions", chat({{"response_format", {{"type", "text"}}}}))->status == 200);
+  CHECK(s.post("chat/completions", chat({{"model", "large"}}))->status == 404);
+  CHECK(s.post("chat/completions", chat({{"model", "silent"}}))->status == 400);
+  CHECK(s.post("completions", {{"model", "small"}})->status == 400);
+  CHECK(s.post("completions", {{"model", "small"}, {"prompt", {1, 2}}})->status == 400);
+  CHECK(s.post("completions", {{"model", "small"}, {"prompt", "a"}, {"echo", true}})->status ==
+        400);
+  CHECK(s.post("completions", {{"model", "small"}, {"prompt", "a"}, {"max_tokens", 7}})->status ==
+        400);
+  for (auto const* const body : {"", "{", "[]", "7", "\"\xFF\"", "{\"model\": 1e999}"})
+    CHECK(s.ask("POST", "/v1/chat/completions", body)->status == 400);
+  CHECK(json::parse(openai_error_body(404, "there is no \xFF"))["error"]["type"] ==
+        "invalid_request_error");
+}
+TEST_CASE("openai: a full queue, an end and a failure have their status") {
+  auto const s = server{};
+  s.service->how = admission::full;
+  CHECK(s.post("chat/completions", chat())->status == 429);
+  CHECK(json::parse(s.post("chat/completions", chat({{"stream", true}}))->body)["error"]["type"] ==
+        "rate_limit_error");
+  s.service->how = admission::closed;
+  CHECK(s.post("chat/completions", chat())->status == 503);
+  s.service->how = admission::accepted;
+  s.service->error = "the model is broken";
+  auto const failed = s.post("chat/completions", chat());
+  CHECK(failed->status == 500);
+  CHECK(json::parse(failed->body)["error"]["message"] == "the model is broken");
+  auto const streamed = s.post("chat/completions", chat({{"stream", true}}));
+  CHECK(streamed->status == 200);
+  CHECK(streamed->ended);
+  auto const events = events_of(streamed->body);
+  CHECK(json::parse(events.back())["error"]["type"] == "server_error");
+}
+TEST_CASE("openai: a choice that is refused cancels the others") {
+  auto const s = server{};
+  s.service->at_once = false;
+  auto const got = s.post("chat/completions", chat({{"n", 2}}));
+  CHECK(got->status == 0);
+  s.service->error = "broken";
+  s.service->rest[0]();
+  CHECK(got->status == 500);
+  CHECK(*s.service->flags[1]);
+}
+TEST_CASE("openai: a client that leaves frees what it took") {
+  auto const s = server{};
+  s.service->at_once = false;
+  auto const got = s.post("chat/completions", chat({{"n", 2}, {"stream", true}}));
+  CHECK(s.service->asked[0].wanted());
+  s.service->rest[0]();  // begins the stream
+  got->listens = false;
+  CHECK(not s.service->asked[1].wanted());
+  s.service->rest[1]();
+  CHECK(*s.service->flags[1]);
+  CHECK(not got->ended);
+}
+TEST_CASE("openai: what is counted") {
+  auto s = server{};
+  (void)s.post("chat/completions", chat());
+  auto const text = s.counted.text();
+  CHECK_THAT(text, Contains("generation_prompt_tokens_total{model=\"small\"} 5"));
+  CHECK_THAT(text, Contains("generation_tokens_total{model=\"small\"} 4"));
+  CHECK_THAT(text, Contains("generation_sequences_total{model=\"small\",reason=\"stop\"} 1"));
+  CHECK_THAT(text, Contains("generation_time_to_first_token_seconds_count{model=\"small\"} 1"));
+  CHECK_THAT(text, Contains("generation_time_per_token_seconds_count{model=\"small\"} 1"));
+}
