@@ -24,9 +24,9 @@ struct attention_options {
   double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
   rotary_pairs pairs = rotary_pairs::halves;
   rotary_scaling scaling = rotary_scaling{};  ///< of the frequencies, for a longer context
-  bool head_norms = false;      ///< an RMS norm of each query and each key, before they are turned
-  rms_norm_options norm = rms_norm_options{};   ///< of these
-  bool bias = true;             ///< of queries, keys and values; by torch's names of all
+  bool head_norms = false;  ///< an RMS norm of each query and each key, before they are turned
+  rms_norm_options norm = rms_norm_options{};  ///< of these
+  bool bias = true;  ///< of queries, keys and values; by torch's names of all
   bool out_bias = true;
   bool batch_first = false;    ///< x (batch, time..., Features): all axes between are time
   bool out_projection = true;  ///< or the heads are what comes out

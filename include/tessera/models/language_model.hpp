@@ -46,10 +46,13 @@ struct language_model : composition<language_model<Vocabulary, Width, Body, Opti
   using whole = language_model<Vocabulary, Width, Body, of_all, Names>;
   using base = composition<language_model, Body>;
 
+  /// Rows are looked up; tied, they are the head's, too.
+  template <class Storage, class S>
+  using embedding_in = std::conditional_t<Options.tied, tied_in<Storage, S>, table_in<Storage, S>>;
   template <class Storage> struct own {
     using S = shape<Vocabulary, Width>;
-    using parts = matrix_in<Storage, S>;
-    matrix_in<Storage, S> embedding;
+    using parts = embedding_in<Storage, S>;
+    embedding_in<Storage, S> embedding;
     [[no_unique_address]] matrix_if<not Options.tied, Storage, S, 0> head;
     template <class F, class... P> static constexpr void visit(F const& f, P&... p) {
       f(path_name(Names::embedding), p.embedding...);

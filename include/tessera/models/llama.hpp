@@ -25,12 +25,12 @@ struct llama_options {
   std::size_t context = 128;   ///< tokens at most, in a sequence or a stream
   double rotary_base = 10'000;
   rotary_scaling scaling = rotary_scaling{};  ///< of the positions' frequencies
-  double epsilon = 1e-6;        ///< of the norms, in steps of 1e-12
-  bool tied = false;            ///< the head is the embedding's matrix
-  bool qkv_bias = false;        ///< of queries, keys and values
-  bool qk_norm = false;         ///< a norm of each query and each key, before they are turned
-  bool interleaved = false;     ///< pairs (2i, 2i + 1) are turned, as files of GGUF have them
-  bool recompute = false;       ///< blocks keep no tape
+  double epsilon = 1e-6;                      ///< of the norms, in steps of 1e-12
+  bool tied = false;                          ///< the head is the embedding's matrix
+  bool qkv_bias = false;                      ///< of queries, keys and values
+  bool qk_norm = false;      ///< a norm of each query and each key, before they are turned
+  bool interleaved = false;  ///< pairs (2i, 2i + 1) are turned, as files of GGUF have them
+  bool recompute = false;    ///< blocks keep no tape
 };
 
 namespace detail {

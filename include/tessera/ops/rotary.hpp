@@ -36,7 +36,8 @@ namespace detail {
 }
 /// base^(-2·i / Width), scaled.
 template <class T, std::size_t Width>
-[[nodiscard]] constexpr auto rotary_frequencies(double base, rotary_scaling const& scaling = rotary_scaling{})
+[[nodiscard]] constexpr auto rotary_frequencies(double base,
+                                                rotary_scaling const& scaling = rotary_scaling{})
     -> std::array<T, Width / 2> {
   auto result = std::array<T, Width / 2>{};
   for (auto i = std::size_t{0}; i < Width / 2; ++i) {
