@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include <support/folder.hpp>
+#include <support/test.hpp>
+#include <tessera/io/gguf/writer.hpp>
+#include <tessera/io/llama_file.hpp>
+
+using namespace tessera;
+using Catch::Contains;
+
+namespace {
+
+constexpr auto options = llama_options{.vocabulary = 32,
+                                       .width = 32,
+                                       .blocks = 2,
+                                       .heads = 2,
+                                       .kv_heads = 1,
+                                       .hidden = 64,
+                                       .context = 16,
+                                       .epsilon = 1e-5,
+                                       .tied = true,
+                                       .interleaved = true};
+using model = llama<options>;
+using in_blocks = parameters_of<model, mapped<float, q4_1, default_backend, q8_0>>;
+using in_numbers = parameters_of<model, owned<float>>;
+
+/// What a file of the model above differs in.
+struct changes {
+  std::string family = "llama";
+  std::string without = {};     ///< a tensor
+  std::string transposed = {};  ///< a matrix
+  std::uint32_t hidden = 64;
+  ggml_type matrices = ggml_type::q4_1;
+  bool another = false;  ///< a tensor of no model
+};
+[[nodiscard]] auto written(std::filesystem::path const& path, changes const& c = {})
+    -> std::filesystem::path {
+  auto writer = gguf_writer{};
+  auto const set = [&](char const* key, auto value) { writer.set(c.family + key, value); };
+  writer.set("general.architecture", std::string_view{c.family});
+  set(".embedding_length", std::uint32_t{32});
+  set(".block_count", std::uint32_t{2});
+  set(".attention.head_count", std::uint32_t{2});
+  set(".attention.head_count_kv", std::uint32_t{1});
+  set(".feed_forward_length", c.hidden);
+  set(".context_length", std::uint32_t{16});
+  set(".attention.layer_norm_rms_epsilon", 1e-5F);
+  writer.set_array("tokenizer.ggml.tokens", std::vector<std::string_view>(32, "a"));
+  auto const p = std::make_unique<in_numbers>();
+  test::fill_parameters(*p, 1, 0.6);
+  for_each_parameter(
+      [&](path_name const& parameter, auto const& w) {
+        using S = shape_of<decltype(w)>;
+        auto const name = *detail::name_in_gguf(model_family::llama, parameter.c_str());
+        auto shape = file_shape<S>();
+        auto const type = S::rank == 1                  ? ggml_type::f32
+                          : name == "token_embd.weight" ? ggml_type::q8_0
+                                                        : c.matrices;
+        if (name == c.transposed) std::swap(shape[0], shape[1]);
+        if (name != c.without) writer.add_numbers(name, type, shape, {w.data(), w.size()});
+      },
+      *p);
+  if (c.another) writer.add_numbers("blk.0.more", ggml_type::f32, {1}, std::vector<float>{1});
+  save_gguf(path, writer);
+  return path;
+}
+[[nodiscard]] auto error_of(std::filesystem::path const& path, changes const& c) -> std::string {
+  auto const file = mapped_file(written(path, c));
+  auto p = std::make_unique<in_blocks>();
+  try {
+    load_llama<options>(gguf(file), *p);
+  } catch (file_error const& e) {
+    auto touched = false;
+    for_each_parameter(
+        [&](auto const&, auto const& w) {
+          if constexpr (requires { w.has_memory(); }) touched = touched || w.has_memory();
+        },
+        *p);
+    CHECK_FALSE(touched);
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("llama_file: blocks in the file have the bits of their numbers in memory") {
+  auto const folder = test::folder();
+  auto const file = mapped_file(written(folder.path() / "model.gguf"));
+  auto const content = gguf(file);
+  auto seen = std::make_unique<in_blocks>();
+  auto owned_too = std::make_unique<in_numbers>();
+  load_llama<options>(content, *seen);
+  load_llama<options>(content, *owned_too);
+  auto const x = [] {
+    auto tokens = tensor<std::int32_t, shape<9, 1>>{};
+    for (auto i = std::size_t{0}; i < 9; ++i) tokens.data()[i] = static_cast<std::int32_t>(3 * i);
+    return tokens;
+  }();
+  auto const a = std::make_unique<inference<model, tensor<std::int32_t, shape<9, 1>>>>();
+  auto const b = std::make_unique<inference<model, tensor<std::int32_t, shape<9, 1>>>>();
+  CHECK(test::same_bits((*a)(*seen, x), (*b)(*owned_too, x)));
+  auto const start = std::as_const(*seen).mine.embedding.numbers().at(5, 7);
+  auto const& embedding = content.tensor("token_embd.weight");
+  CHECK(start == decode(content.data<q8_0>(embedding)[5], 7));
+}
+TEST_CASE("llama_file: a file that is another model's is refused, and nothing is set") {
+  auto const folder = test::folder();
+  auto const path = folder.path() / "model.gguf";
+  CHECK(error_of(path, {}).empty());
+  CHECK_THAT(error_of(path, {.hidden = 96}), Contains("intermediate_size: expected 64, got 96"));
+  CHECK_THAT(error_of(path, {.without = "blk.1.ffn_up.weight"}),
+             Contains("has no tensor \"blk.1.ffn_up.weight\""));
+  CHECK_THAT(error_of(path, {.transposed = "blk.1.ffn_down.weight"}),
+             Contains("\"blk.1.ffn_down.weight\": expected shape (32, 64), got (64, 32)"));
+  CHECK_THAT(error_of(path, {.matrices = ggml_type::q8_0}),
+             Contains("expected type Q4_1, got Q8_0"));
+  CHECK_THAT(error_of(path, {.another = true}),
+             Contains("has a tensor \"blk.0.more\", which the model has not"));
+  CHECK_THAT(error_of(path, {.family = "qwen2"}),
+             Contains("rotary pairs are neighbours, as those of llama, got one of qwen2"));
+  CHECK_THAT(error_of(path, {.family = "mamba"}), Contains("general.architecture"));
+}
