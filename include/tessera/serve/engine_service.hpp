@@ -39,7 +39,10 @@ class engine_service final : public text_service {
     inner.wanted = std::move(request.wanted);
     inner.done = std::move(done);
     inner.part = [piece = std::move(piece), text_of = texts_.text_of](generated_part const& part) {
-      if (part.token == nullptr) return piece({part.text, nullptr, {}});
+      if (part.token == nullptr) {
+        piece({part.text, nullptr, {}});
+        return;
+      }
       auto const token = scored_text{text_of(part.token->token), part.token->log_probability};
       auto top = std::vector<scored_text>{};
       for (auto const& one : part.token->top)

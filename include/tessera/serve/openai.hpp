@@ -60,7 +60,7 @@ struct openai_server {
                                         options.counted)
         ->start(service);
   }
-  void embed(std::shared_ptr<http_exchange> const& exchange) {
+  void embed(std::shared_ptr<http_exchange> const& exchange) const {
     auto const body = json_of_body(exchange->request().body);
     auto const fields = openai_fields(body);
     auto const name = fields.text("model");
@@ -82,7 +82,10 @@ struct openai_server {
   }
   static void answer_embedding(http_exchange& exchange, std::string const& name, bool in_base64,
                                embedding_result const& result) {
-    if (not result.error.empty()) return answer_error(exchange, openai_error(500, result.error));
+    if (not result.error.empty()) {
+      answer_error(exchange, openai_error(500, result.error));
+      return;
+    }
     auto list = json::array();
     for (auto const& one : result.vectors) {
       auto entry = json{{"object", "embedding"}, {"index", list.size()}};
@@ -126,7 +129,7 @@ inline void add_openai(router& to, openai_options options) {
       list.push_back(server->json_of_model(name));
     return http_response{.body = detail::dumped({{"object", "list"}, {"data", std::move(list)}})};
   });
-  auto const on = [&to](char const* method, char const* path, auto answer) {
+  auto const on = [&to](char const* method, char const* path, auto const& answer) {
     to.on(method, path, [answer](auto const& exchange, auto const& parts) {
       try {
         answer(exchange, parts);

@@ -58,6 +58,7 @@ class text_service {
   [[nodiscard]] virtual auto generates() const -> bool { return true; }
   [[nodiscard]] virtual auto embeds() const -> bool { return false; }
   /// A vector for each text. The same rules.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): a service keeps both
   virtual auto embed(std::vector<std::string> texts, embedding_function done) -> admission {
     done({{}, texts.size(), "this model has no embeddings"});
     return admission::accepted;

@@ -186,6 +186,7 @@ struct sums_of_4_bits {
 #elif defined(__AVX2__) && not defined(__AVX512F__)
   TESSERA_INLINE void add(words w, words x) {
     value = as_words(
+        // NOLINTNEXTLINE(portability-simd-intrinsics)
         _mm256_add_epi16(value.value.data, _mm256_maddubs_epi16(w.value.data, x.value.data)));
   }
   [[nodiscard]] TESSERA_INLINE auto total() const -> words {

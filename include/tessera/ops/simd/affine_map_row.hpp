@@ -113,6 +113,7 @@ template <std::size_t Rows, class Stored> struct affine_map_turned {
 /// The same of any number of rows, four at a time.
 template <class Stored>
 void affine_map_by_turning(std::size_t rows, std::size_t in, std::size_t out, float const* x,
+                           // NOLINTNEXTLINE(readability-non-const-parameter): written
                            weight_matrix<float, Stored> const& weights, float const* bias, float* y,
                            std::size_t y_row) {
   for (; rows >= 4; rows -= 4, x += 4 * in, y += 4 * y_row)

@@ -217,6 +217,7 @@ template <class Stored> struct block_kernel {
     for (; x < end; x += count, y += p.y_row) multiply<1, Panels>(x, weights, y, count);
   }
   template <std::size_t Rows, std::size_t Panels>
+  // NOLINTNEXTLINE(readability-non-const-parameter): written
   [[gnu::noinline]] void multiply(rounded_block const* x, turned const* weights, float* y,
                                   std::size_t count) const {
     block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(

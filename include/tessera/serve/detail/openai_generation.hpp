@@ -87,9 +87,11 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
         tickets_.push_back(ticket);
         if (over_) ticket.cancel();
       } catch (openai_error const& e) {
-        return fail(e);
+        fail(e);
+        return;
       } catch (std::invalid_argument const& e) {
-        return fail(openai_error(400, e.what()));
+        fail(openai_error(400, e.what()));
+        return;
       }
     }
   }
@@ -111,9 +113,12 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
     auto const lock = std::lock_guard{mutex_};
     metrics_.end(result);
     if (over_) return;
-    if (result.reason == finish_reason::failed) return refuse(openai_error(500, result.error));
-    if (result.reason == finish_reason::cancelled)
-      return refuse(openai_error(503, "The server ends"));
+    if (result.reason == finish_reason::failed) {
+      refuse(openai_error(500, result.error));
+      return;
+    }
+    if (result.reason == finish_reason::cancelled) refuse(openai_error(503, "The server ends"));
+    return;
     choices_[i].reason = name_of(result.reason);
     prompt_tokens_ += counts_prompt ? result.prompt_tokens : 0;
     generated_tokens_ += result.generated_tokens;
@@ -133,7 +138,10 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
   void refuse(openai_error const& e) {
     if (over_) return;
     cancel();
-    if (not begun_) return answer_error(*exchange_, e);
+    if (not begun_) {
+      answer_error(*exchange_, e);
+      return;
+    }
     send(dumped(json_of_error(e)));
     exchange_->end();
   }

@@ -208,8 +208,9 @@ inline void read_bias(openai_fields const& fields, sampling_options& to) {
     throw openai_error(400, "best_of is not supported by this server but as n", "best_of",
                        "unsupported_parameter");
   constexpr auto most_tokens = std::int64_t{1} << 31;
-  auto const* const limit =
-      chat && fields.find("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
+  auto const* const limit = chat && fields.find("max_completion_tokens") != nullptr
+                                ? "max_completion_tokens"
+                                : "max_tokens";
   one.to_the_end = chat && fields.find(limit) == nullptr;
   one.options.max_tokens = static_cast<std::size_t>(fields.integer(limit, 1, most_tokens, 16));
   auto prompts = std::vector<std::string>{""};
