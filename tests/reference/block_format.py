@@ -1,4 +1,4 @@
-"""Reference values for tests/io/block_format.cpp: numbers in blocks of 32, as the gguf package has them."""
+"""Reference values for tests/core/block_format.cpp: numbers in blocks of 32, as the gguf package has them."""
 import importlib.metadata
 
 import numpy as np

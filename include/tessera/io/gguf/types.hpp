@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/block_format.hpp>
 #include <tessera/core/scalar.hpp>
-#include <tessera/io/block_format.hpp>
 
 #include <bit>
 #include <concepts>

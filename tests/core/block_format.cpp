@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
 #include <support/golden.hpp>
-#include <tessera/io/block_format.hpp>
+#include <tessera/core/block_format.hpp>
 
 #include <cmath>
 #include <cstring>
