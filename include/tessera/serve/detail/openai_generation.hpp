@@ -117,8 +117,10 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
       refuse(openai_error(500, result.error));
       return;
     }
-    if (result.reason == finish_reason::cancelled) refuse(openai_error(503, "The server ends"));
-    return;
+    if (result.reason == finish_reason::cancelled) {
+      refuse(openai_error(503, "The server ends"));
+      return;
+    }
     choices_[i].reason = name_of(result.reason);
     prompt_tokens_ += counts_prompt ? result.prompt_tokens : 0;
     generated_tokens_ += result.generated_tokens;
