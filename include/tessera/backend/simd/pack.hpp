@@ -117,7 +117,7 @@ template <class T> struct pack {
 
   pack() = default;
   TESSERA_INLINE pack(detail::batch<T> v) : value(v) {}
-  TESSERA_INLINE explicit pack(T x) : value(x) {}
+  TESSERA_INLINE explicit pack(T each) : value(each) {}
 
   [[nodiscard]] TESSERA_INLINE friend auto operator+(pack a, pack b) -> pack {
     return a.value + b.value;
