@@ -7,7 +7,7 @@
 #   tessera::program  these, CLI11 and yaml-cpp: include/tessera/program
 #   tessera::track    those of train, and Boost's Beast: include/tessera/track
 #   tessera::optimize those of train, and SQLite: include/tessera/optimize
-#   tessera::generate threads: include/tessera/generate
+#   tessera::generate those of io, and threads: include/tessera/generate
 #   tessera::serve    those of train, and Boost's Beast: include/tessera/serve
 #   tessera::group    nlohmann-json, threads, and Boost's Beast: include/tessera/group
 set(all_components bridge io text train program track optimize generate serve group)
@@ -137,8 +137,9 @@ endif()
 
 if("generate" IN_LIST TESSERA_COMPONENTS)
   find_package(Threads REQUIRED)
+  include(cmake/tesseraModel.cmake)
   tessera_component(generate FOLDERS generate
-    LINKS tessera Threads::Threads PACKAGES "Threads")
+    LINKS tessera_io Threads::Threads PACKAGES "Threads")
 endif()
 
 # Beast is headers alone, and needs all of Boost's.

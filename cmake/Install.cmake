@@ -12,6 +12,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/tesseraConfigVersion.cma
 install(FILES "${PROJECT_BINARY_DIR}/tesseraConfig.cmake"
               "${PROJECT_BINARY_DIR}/tesseraConfigVersion.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/tesseraXsimd.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/tesseraModel.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/tesseraText.cmake"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/cmake/tessera")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/tessera")

@@ -15,7 +15,13 @@ struct command {
 };
 
 /// Each adds itself, with its options, to the program.
+[[nodiscard]] auto add_bench(CLI::App& program) -> command;
+[[nodiscard]] auto add_chat(CLI::App& program) -> command;
+[[nodiscard]] auto add_embed(CLI::App& program) -> command;
 [[nodiscard]] auto add_fetch(CLI::App& program) -> command;
+[[nodiscard]] auto add_generate(CLI::App& program) -> command;
 [[nodiscard]] auto add_inspect(CLI::App& program) -> command;
+[[nodiscard]] auto add_serve(CLI::App& program) -> command;
+[[nodiscard]] auto add_tokenize(CLI::App& program) -> command;
 
 }  // namespace agents

@@ -17,13 +17,27 @@ struct opened_model {
   tessera::engine_texts texts;  ///< to ask the engine with texts; end_tokens is not empty
 };
 
+/// The same with its lanes, which a command steps itself.
+struct lanes_of_file {
+  std::string name;
+  std::shared_ptr<tessera::tokenizer const> words;
+  std::unique_ptr<tessera::lane_model> model;
+  tessera::engine_texts texts;
+  std::size_t file_bytes = 0;       ///< that are mapped
+  std::size_t parameter_bytes = 0;  ///< beside them
+  std::size_t stream_bytes = 0;     ///< of a step and of all caches
+  std::size_t token_bytes = 0;      ///< of these, what a token of a sequence keeps
+};
+
 struct opening {
-  bool exact = false;     ///< blocks are widened to floats instead of multiplied as they are stored
+  bool exact = false;  ///< blocks are widened to floats instead of multiplied as they are stored
+  std::size_t threads = 1;
   std::size_t queue = 64;  ///< requests that wait for a lane
 };
 
 /// Errors  file_error for what is no model that was compiled: it says what to add; text_error for
 ///         a tokenizer or a chat template that is not known
 [[nodiscard]] auto open_model(std::filesystem::path const& path, opening how = {}) -> opened_model;
+[[nodiscard]] auto open_lanes(std::filesystem::path const& path, opening how = {}) -> lanes_of_file;
 
 }  // namespace agents

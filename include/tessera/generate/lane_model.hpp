@@ -58,6 +58,8 @@ class streamed_lanes final : public lane_model {
   static constexpr std::size_t vocabulary = last_of<shape_of<typename stream_type::output>>;
 
  public:
+  /// The memory of a step and of all caches, beside the parameters.
+  static constexpr std::size_t bytes = sizeof(stream_type);
   /// `context` is the model's own.
   streamed_lanes(std::shared_ptr<P const> parameters, std::size_t context)
       : parameters_(std::move(parameters)), context_(context) {}

@@ -131,6 +131,17 @@ class tokenizer {
   [[nodiscard]] auto is_special(std::uint32_t id) const -> bool {
     return id < special_.size() && special_[id];
   }
+  /// The bytes that every token stands for, by id, special ones for none: what texts are spelt by.
+  ///
+  /// Errors  text_error where tokens stand for something else than bytes
+  [[nodiscard]] auto token_bytes() const -> std::vector<std::string> {
+    if (not parts_.decoding.is_only_bytes())
+      throw text_error("token_bytes: expected a tokenizer over bytes");
+    auto result = std::vector<std::string>{};
+    for (auto id = std::uint32_t{0}; id < vocabulary_size(); ++id)
+      result.emplace_back(bytes_of(id, true));
+    return result;
+  }
   /// One more than the largest id.
   [[nodiscard]] auto vocabulary_size() const -> std::size_t { return names_.size(); }
 

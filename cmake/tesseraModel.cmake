@@ -1,0 +1,215 @@
+# tessera_model(<target> <config.json> [WEIGHTS <matrices>[/<embedding>]...] [EXACT]
+#               [CONTEXT <tokens>] [LANES <sequences>] [ROWS <tokens>])
+#
+# Compiles the model that a config.json of transformers describes into a program: its table
+# tessera::compiled_models() (generate/compiled_model.hpp) has an entry for each of the WEIGHTS, by
+# which a GGUF file of llama, qwen2 or qwen3 is run. The words are f32, f16, bf16, q4_0, q4_1 and
+# q8_0, and the embedding's are the matrices' unless said. Blocks are multiplied as they are stored;
+# with EXACT there is an entry beside each that widens them to floats.
+#
+#   CONTEXT  tokens of a sequence, the config's or fewer (2048)
+#   LANES    sequences at a time (8)
+#   ROWS     tokens of a step (32)
+#
+# A config of bert gives vectors of sentences for folders of transformers; it takes no WEIGHTS.
+# Every entry is a source file of its own, which g++ compiles in half a minute or so.
+function(tessera_model target config)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "EXACT" "CONTEXT;LANES;ROWS" "WEIGHTS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tessera_model: got ${arg_UNPARSED_ARGUMENTS}, which is no option")
+  endif()
+  get_filename_component(path "${config}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+  file(READ "${path}" text)
+  tessera_config_value(family "${text}" "${path}" model_type "")
+  if(family MATCHES "^(llama|qwen2|qwen3)$")
+    if(NOT arg_WEIGHTS)
+      message(FATAL_ERROR "tessera_model: expected WEIGHTS for ${config}, got none")
+    endif()
+    tessera_rotary_entries()
+  elseif(family STREQUAL "bert")
+    if(arg_WEIGHTS OR arg_EXACT OR arg_CONTEXT OR arg_LANES OR arg_ROWS)
+      message(FATAL_ERROR "tessera_model: ${config} is of bert, which takes no options")
+    endif()
+    tessera_bert_entry()
+  else()
+    message(FATAL_ERROR "tessera_model: expected a model_type of llama, qwen2, qwen3 or bert in "
+      "${config}, got ${family}")
+  endif()
+  tessera_write_table()
+endfunction()
+
+# A member of a JSON object, or the default where it has none; an empty default is none.
+function(tessera_config_value result text path name default)
+  string(JSON value ERROR_VARIABLE missing GET "${text}" ${name})
+  if(missing OR value STREQUAL "")
+    if(default STREQUAL "")
+      message(FATAL_ERROR "tessera_model: ${path} has no ${name}")
+    endif()
+    set(value "${default}")
+  elseif(value STREQUAL "ON" OR value STREQUAL "OFF")  # string(JSON)'s words for true and false
+    string(REPLACE ON true value "${value}")
+    string(REPLACE OFF false value "${value}")
+  endif()
+  if(NOT value MATCHES "^[A-Za-z0-9_.+-]+$")
+    message(FATAL_ERROR "tessera_model: ${path}: ${name}: expected a number or a word, got ${value}")
+  endif()
+  set(${result} "${value}" PARENT_SCOPE)
+endfunction()
+
+# Reads the members that `names` lists, each as name or name=default, into variables of their names.
+macro(tessera_config_values)
+  foreach(item ${ARGN})
+    string(REPLACE "=" ";" item "${item};")
+    list(GET item 0 item_name)
+    list(GET item 1 item_default)
+    tessera_config_value(${item_name} "${text}" "${path}" ${item_name} "${item_default}")
+  endforeach()
+endmacro()
+
+# The C++ type of a word of WEIGHTS.
+function(tessera_weights_type result word exact)
+  if(word MATCHES "^q(4_0|4_1|8_0)$")
+    set(type "tessera::${word}")
+    if(NOT exact)
+      set(type "tessera::as_stored<${type}>")
+    endif()
+  elseif(word MATCHES "^b?f16$")
+    set(type "tessera::${word}")
+  elseif(word STREQUAL "f32")
+    set(type float)
+  else()
+    message(FATAL_ERROR
+      "tessera_model: expected WEIGHTS of f32, f16, bf16, q4_0, q4_1 or q8_0, got ${word}")
+  endif()
+  set(${result} "${type}" PARENT_SCOPE)
+endfunction()
+
+macro(tessera_rotary_entries)
+  tessera_config_values(vocab_size hidden_size num_hidden_layers num_attention_heads
+    intermediate_size max_position_embeddings rms_norm_eps=1e-6 rope_theta=10000.0
+    tie_word_embeddings=false attention_bias=false)
+  tessera_config_values(num_key_value_heads=${num_attention_heads})
+  math(EXPR head_dim "${hidden_size} / ${num_attention_heads}")
+  if(family STREQUAL "qwen3")
+    set(head_dim 128)
+  endif()
+  tessera_config_values(head_dim=${head_dim})
+  string(JSON scaling ERROR_VARIABLE none GET "${text}" rope_scaling)
+  if(NOT none AND NOT scaling STREQUAL "")
+    message(FATAL_ERROR "tessera_model: ${path}: rope_scaling is not read here: write the model's "
+      "options in C++ and call compile_llama")
+  endif()
+  set(qkv_bias ${attention_bias})
+  set(qk_norm false)
+  set(neighbours false)
+  if(family STREQUAL "qwen2")
+    set(qkv_bias true)
+  elseif(family STREQUAL "qwen3")
+    set(qk_norm true)
+  else()
+    set(neighbours true)  # so GGUF files of llama have them
+  endif()
+  set(context 2048)
+  if(context GREATER max_position_embeddings)
+    set(context ${max_position_embeddings})
+  endif()
+  set(lanes 8)
+  set(rows 32)
+  foreach(name CONTEXT LANES ROWS)
+    if(DEFINED arg_${name})
+      string(TOLOWER "${name}" lower)
+      set(${lower} "${arg_${name}}")
+    endif()
+  endforeach()
+  set(forms false)
+  if(arg_EXACT)
+    list(APPEND forms true)
+  endif()
+  foreach(weights IN LISTS arg_WEIGHTS)
+    string(REPLACE "/" ";" words "${weights};${weights}")
+    list(GET words 0 matrix_word)
+    list(GET words 1 table_word)
+    foreach(exact IN LISTS forms)
+      if(exact AND NOT matrix_word MATCHES "^q")
+        continue()
+      endif()
+      tessera_weights_type(matrix ${matrix_word} ${exact})
+      tessera_weights_type(table ${table_word} true)
+      tessera_add_entry("#include <tessera/generate/compiled_llama.hpp>" "
+  static constexpr auto options = tessera::llama_options{.vocabulary = ${vocab_size},
+                                                         .width = ${hidden_size},
+                                                         .blocks = ${num_hidden_layers},
+                                                         .heads = ${num_attention_heads},
+                                                         .kv_heads = ${num_key_value_heads},
+                                                         .head_width = ${head_dim},
+                                                         .hidden = ${intermediate_size},
+                                                         .context = ${context},
+                                                         .rotary_base = ${rope_theta},
+                                                         .epsilon = ${rms_norm_eps},
+                                                         .tied = ${tie_word_embeddings},
+                                                         .qkv_bias = ${qkv_bias},
+                                                         .qk_norm = ${qk_norm},
+                                                         .interleaved = ${neighbours}};
+  return tessera::compile_llama<tessera::model_family::${family}, options, ${matrix}, ${table},
+                                ${lanes}, ${rows}>(\"${config}\");")
+    endforeach()
+  endforeach()
+endmacro()
+
+macro(tessera_bert_entry)
+  tessera_config_values(vocab_size hidden_size num_hidden_layers num_attention_heads
+    intermediate_size max_position_embeddings type_vocab_size layer_norm_eps=1e-12)
+  tessera_add_entry("#include <tessera/generate/compiled_bert.hpp>" "
+  static constexpr auto options = tessera::bert_options{.vocabulary = ${vocab_size},
+                                                        .width = ${hidden_size},
+                                                        .blocks = ${num_hidden_layers},
+                                                        .heads = ${num_attention_heads},
+                                                        .hidden = ${intermediate_size},
+                                                        .context = ${max_position_embeddings},
+                                                        .types = ${type_vocab_size},
+                                                        .epsilon = ${layer_norm_eps}};
+  return tessera::compile_bert<options>(\"${config}\");")
+endmacro()
+
+# One source file for one entry of the target's table.
+function(tessera_add_entry include body)
+  get_target_property(count ${target} TESSERA_MODELS)
+  if(NOT count)
+    set(count 0)
+  endif()
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_models")
+  file(CONFIGURE OUTPUT "${folder}/model_${count}.cpp" @ONLY CONTENT
+    "// Written by tessera_model.
+${include}
+
+auto tessera_model_${count}() -> tessera::compiled_model {${body}
+}
+")
+  target_sources(${target} PRIVATE "${folder}/model_${count}.cpp")
+  math(EXPR count "${count} + 1")
+  set_target_properties(${target} PROPERTIES TESSERA_MODELS ${count})
+endfunction()
+
+function(tessera_write_table)
+  get_target_property(count ${target} TESSERA_MODELS)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_models")
+  set(declarations)
+  set(calls)
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE ${last})
+    string(APPEND declarations "auto tessera_model_${i}() -> tessera::compiled_model;\n")
+    string(APPEND calls "  result.push_back(tessera_model_${i}());\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${folder}/table.cpp" @ONLY CONTENT
+    "// Written by tessera_model.
+#include <tessera/generate/compiled_model.hpp>
+
+${declarations}
+auto tessera::compiled_models() -> std::vector<compiled_model> {
+  auto result = std::vector<compiled_model>{};
+${calls}  return result;
+}
+")
+  target_sources(${target} PRIVATE "${folder}/table.cpp")
+endfunction()

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include <tessera/io/mapped_file.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+
+#include "commands.hpp"
+#include "model_options.hpp"
+
+namespace agents {
+
+namespace {
+
+using namespace tessera;
+using clock = std::chrono::steady_clock;
+
+struct bench_settings {
+  model_options model;
+  std::size_t tokens = 64;
+  std::size_t runs = 5;
+  std::string perplexity;
+  std::size_t window = 512;
+};
+
+[[nodiscard]] auto seconds_of(auto const& work) -> double {
+  auto const begun = clock::now();
+  work();
+  return std::chrono::duration<double>(clock::now() - begun).count();
+}
+[[nodiscard]] auto median_seconds(std::size_t runs, auto const& work) -> double {
+  work();
+  auto times = std::vector<double>{};
+  for (auto i = std::size_t{0}; i < runs; ++i) times.push_back(seconds_of(work));
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+/// Bytes in memory that no file is behind.
+[[nodiscard]] auto anonymous_bytes() -> std::size_t {
+  auto file = std::ifstream{"/proc/self/status"};
+  for (auto word = std::string{}; file >> word;)
+    if (word == "RssAnon:") {
+      auto kilobytes = std::size_t{0};
+      file >> kilobytes;
+      return kilobytes * 1024;
+    }
+  return 0;
+}
+
+/// Feeds lanes and forgets what they say.
+class feeder {
+ public:
+  explicit feeder(lane_model& model) : model_(model) {}
+  /// Reads a prompt of `size` tokens into a lane that begins anew.
+  void read_prompt(std::size_t lane, std::size_t size) {
+    auto prompt = std::vector<std::uint32_t>(size);
+    for (auto i = std::size_t{0}; i < size; ++i)
+      prompt[i] = static_cast<std::uint32_t>(7 + i * 31 % (model_.bounds().vocabulary - 8));
+    for (auto at = std::size_t{0}; at < size;) {
+      auto const n = std::min(model_.bounds().rows, size - at);
+      auto const part = std::array{lane_tokens{lane, at, std::span{prompt}.subspan(at, n)}};
+      auto scores = std::array<std::span<float const>, 1>{};
+      model_.step(part, scores);
+      at += n;
+    }
+  }
+  /// A token for each of the first lanes, which have seen `seen` ones.
+  void step(std::size_t lanes, std::size_t seen) {
+    auto const token = std::array{std::uint32_t{11}};
+    auto parts = std::vector<lane_tokens>{};
+    for (auto lane = std::size_t{0}; lane < lanes; ++lane) parts.push_back({lane, seen, token});
+    auto scores = std::vector<std::span<float const>>(lanes);
+    model_.step(parts, scores);
+  }
+
+ private:
+  lane_model& model_;
+};
+
+/// How fast one thread reads the memory of a file: the bound of one sequence's steps.
+[[nodiscard]] auto bytes_per_second(std::string const& path) -> double {
+  auto const file = mapped_file(path);
+  auto const bytes = file.bytes();
+  auto const words =
+      std::span{reinterpret_cast<std::uint64_t const*>(bytes.data()), bytes.size() / 8};
+  auto volatile sum = std::uint64_t{0};
+  auto const seconds = median_seconds(
+      3, [&] { sum = std::accumulate(words.begin(), words.end(), std::uint64_t{0}); });
+  return static_cast<double>(bytes.size()) / seconds;
+}
+
+void measure(bench_settings const& s) {
+  auto const before = anonymous_bytes();
+  auto opened = open_lanes(s.model.path, s.model.how);
+  auto const bounds = opened.model->bounds();
+  auto feed = feeder(*opened.model);
+  std::printf("%s, %zu threads, %zu sequences at most, %zu tokens of context\n",
+              opened.name.c_str(), s.model.how.threads, bounds.lanes, bounds.context);
+  for (auto const size : {std::size_t{128}, std::size_t{512}}) {
+    if (size >= bounds.context) continue;
+    auto const seconds = median_seconds(s.runs, [&] { feed.read_prompt(0, size); });
+    std::printf("prompt of %zu tokens: %.1f tokens/s\n", size, static_cast<double>(size) / seconds);
+  }
+  auto alone = 0.0;
+  for (auto const lanes : {std::size_t{1}, bounds.lanes}) {
+    for (auto lane = std::size_t{0}; lane < lanes; ++lane) feed.read_prompt(lane, 16);
+    auto const seconds = median_seconds(s.runs, [&] {
+      for (auto i = std::size_t{0}; i < s.tokens; ++i) feed.step(lanes, 16 + i);
+    });
+    auto const rate = static_cast<double>(lanes * s.tokens) / seconds;
+    if (lanes == 1) alone = rate;
+    std::printf("%zu sequence%s: %.1f tokens/s, %.2f x of one\n", lanes, lanes == 1 ? "" : "s",
+                rate, rate / alone);
+  }
+  auto const memory = bytes_per_second(s.model.path);
+  std::printf("memory read by one thread: %.1f GB/s, %.1f tokens/s of one sequence at most\n",
+              memory * 1e-9, memory / static_cast<double>(opened.file_bytes));
+  auto const held =
+      (bounds.lanes - 1) * (16 + s.tokens) + std::min<std::size_t>(512, bounds.context);
+  auto const caches = bounds.lanes * bounds.context * opened.token_bytes;
+  auto const expected =
+      opened.parameter_bytes + opened.stream_bytes - caches + held * opened.token_bytes;
+  std::printf(
+      "memory_of: %zu bytes, of which %zu tokens are in caches: %zu; resident beside the "
+      "file and the tokenizer: %zu\n",
+      opened.parameter_bytes + opened.stream_bytes, held, expected, anonymous_bytes() - before);
+}
+
+/// The perplexity of a text, by windows of its tokens, as many at a time as there are lanes. The
+/// first token of each is not asked for.
+void measure_perplexity(bench_settings const& s) {
+  auto opened = open_lanes(s.model.path, s.model.how);
+  auto const bounds = opened.model->bounds();
+  auto const tokens = opened.texts.encode(read_text(s.perplexity));
+  auto const window = std::min(s.window, bounds.context);
+  auto windows = std::vector<std::span<std::uint32_t const>>{};
+  for (auto at = std::size_t{0}; at + 1 < tokens.size(); at += window)
+    windows.push_back(std::span{tokens}.subspan(at, std::min(window, tokens.size() - at)));
+  auto sum = 0.0;
+  auto count = std::size_t{0};
+  auto scores = std::vector<std::span<float const>>(bounds.lanes);
+  for (auto first = std::size_t{0}; first < windows.size(); first += bounds.lanes) {
+    for (auto at = std::size_t{0}; at + 1 < window; ++at) {
+      auto parts = std::vector<lane_tokens>{};
+      for (auto i = first; i < std::min(windows.size(), first + bounds.lanes); ++i)
+        if (at + 1 < windows[i].size()) parts.push_back({i - first, at, windows[i].subspan(at, 1)});
+      if (parts.empty()) break;
+      opened.model->step(parts, std::span{scores}.first(parts.size()));
+      for (auto i = std::size_t{0}; i < parts.size(); ++i) {
+        auto const most = *std::ranges::max_element(scores[i]);
+        auto total = 0.0;
+        for (auto const score : scores[i]) total += std::exp(static_cast<double>(score - most));
+        auto const next = windows[first + parts[i].lane][at + 1];
+        sum += std::log(total) - static_cast<double>(scores[i][next] - most);
+        ++count;
+      }
+    }
+  }
+  std::printf("perplexity %.5f of %zu tokens, in windows of %zu%s\n",
+              std::exp(sum / static_cast<double>(count)), count, window,
+              s.model.how.exact ? ", weights widened" : ", weights as stored");
+}
+[[nodiscard]] auto bench(bench_settings const& s) -> int {
+  if (s.perplexity.empty())
+    measure(s);
+  else
+    measure_perplexity(s);
+  return 0;
+}
+
+}  // namespace
+
+auto add_bench(CLI::App& program) -> command {
+  auto* const app =
+      program.add_subcommand("bench", "measure a model: tokens/s, memory, perplexity");
+  auto const s = std::make_shared<bench_settings>();
+  s->model.add_to(*app);
+  app->add_option("--tokens", s->tokens, "of each timed sequence")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 512));
+  app->add_option("--runs", s->runs, "of which the median counts")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app->add_option("--perplexity", s->perplexity, "the perplexity of this file's text, instead");
+  app->add_option("--window", s->window, "tokens that are read together for it")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1 << 20));
+  return {app, [s] { return bench(*s); }};
+}
+
+}  // namespace agents

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/generate/sampling_options.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include "opened_model.hpp"
+
+namespace agents {
+
+/// Which model a command runs, and how.
+struct model_options {
+  std::string path;
+  opening how;
+
+  void add_to(CLI::App& app) {
+    app.add_option("--model", path, "a GGUF file")->required();
+    app.add_flag("--exact", how.exact, "widen blocks to floats instead of multiplying them stored");
+    app.add_option("--threads", how.threads, "that share a step")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 256));
+  }
+};
+
+/// The settings of sampling, as options.
+inline void add_sampling(CLI::App& app, tessera::sampling_options& s) {
+  auto const number = [&](char const* name, auto& value, char const* help) {
+    app.add_option(name, value, help)->capture_default_str();
+  };
+  number("--max-tokens", s.max_tokens, "to generate");
+  number("--temperature", s.temperature, "0: the likeliest token always");
+  number("--top-k", s.top_k, "draw from so many of the likeliest tokens; 0: all");
+  number("--top-p", s.top_p, "draw from the fewest tokens that hold so much probability");
+  number("--min-p", s.min_p, "leave out tokens below this part of the highest probability");
+  number("--repetition-penalty", s.repetition_penalty, "of tokens that were seen");
+  number("--presence-penalty", s.presence_penalty, "of tokens that were generated");
+  number("--frequency-penalty", s.frequency_penalty, "for each time that they were");
+  number("--seed", s.seed, "of the draws");
+  app.add_option("--stop", s.stop, "texts that end it");
+}
+
+}  // namespace agents

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include <tessera/generate/compiled_model.hpp>
+#include <tessera/text/chat_template.hpp>
+#include <tessera/text/decode_stream.hpp>
+#include <tessera/text/gguf_tokenizer.hpp>
+#include <tessera/train/workers.hpp>
+
+#include "opened_model.hpp"
+
+namespace agents {
+
+namespace {
+
+using namespace tessera;
+
+/// The library's stream of text, as an engine asks for it.
+class streamed_text final : public text_decoder {
+ public:
+  explicit streamed_text(std::shared_ptr<tokenizer const> words)
+      : words_(std::move(words)), stream_(*words_) {}
+  auto append(std::uint32_t token) -> std::string override { return stream_.put(token); }
+  auto finish() -> std::string override { return stream_.finish(); }
+
+ private:
+  std::shared_ptr<tokenizer const> words_;
+  decode_stream stream_;
+};
+
+/// Lanes whose steps are shared by threads.
+class threaded_lanes final : public lane_model {
+ public:
+  threaded_lanes(std::unique_ptr<lane_model> model, std::size_t threads)
+      : model_(std::move(model)), team_(threads) {}
+  [[nodiscard]] auto bounds() const -> lane_bounds override { return model_->bounds(); }
+  void step(std::span<lane_tokens const> parts, std::span<std::span<float const>> scores) override {
+    auto const shared = shared_operations(team_);
+    model_->step(parts, scores);
+  }
+
+ private:
+  std::unique_ptr<lane_model> model_;
+  workers team_;
+};
+
+[[nodiscard]] auto name_of_model(gguf const& file) -> std::string {
+  auto const name = file.find<std::string_view>("general.name");
+  return name && not name->empty() ? std::string{*name} : file.path().stem().string();
+}
+[[nodiscard]] auto text_of_token(gguf const& file, tokenizer const& words, char const* key)
+    -> std::string {
+  auto const id = file.find<std::uint32_t>(key);
+  return id ? std::string{words.token(*id).value_or("")} : std::string{};
+}
+/// How a conversation becomes tokens; empty where the file has no template.
+[[nodiscard]] auto encoder_of_chats(gguf const& file, std::shared_ptr<tokenizer const> const& words)
+    -> decltype(engine_texts::encode_chat) {
+  auto const jinja = file.find<std::string_view>("tokenizer.chat_template");
+  if (not jinja) return {};
+  auto const form =
+      chat_template::of(*jinja, text_of_token(file, *words, "tokenizer.ggml.bos_token_id"),
+                        text_of_token(file, *words, "tokenizer.ggml.eos_token_id"));
+  return [words, form](std::vector<chat_message> const& messages) {
+    auto turns = std::vector<chat_turn>{};
+    for (auto const& one : messages) turns.push_back({one.role, one.content});
+    return words->encode(form.render(turns), {.add_special_tokens = false}).ids;
+  };
+}
+[[nodiscard]] auto texts_of(gguf const& file, std::shared_ptr<tokenizer const> const& words)
+    -> engine_texts {
+  auto result = engine_texts{};
+  result.encode = [words](std::string const& text) { return words->encode(text).ids; };
+  result.encode_chat = encoder_of_chats(file, words);
+  result.make_decoder = [words] { return std::make_unique<streamed_text>(words); };
+  result.text_of = [words](std::uint32_t token) { return words->decode(std::array{token}, false); };
+  for (auto const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+    if (auto const id = file.find<std::uint32_t>(key)) result.end_tokens.push_back(*id);
+  if (result.end_tokens.empty()) file.fail("has no key \"tokenizer.ggml.eos_token_id\"");
+  return result;
+}
+
+}  // namespace
+
+auto open_lanes(std::filesystem::path const& path, opening how) -> lanes_of_file {
+  auto const models = compiled_models();
+  auto const file = std::make_shared<open_gguf const>(path);
+  auto opened = find_compiled(models, file->content, how.exact).open_lanes(file);
+  auto words = std::make_shared<tokenizer const>(load_tokenizer(file->content));
+  if (words->vocabulary_size() != opened.model->bounds().vocabulary)
+    file->content.fail("expected a tokenizer of " +
+                       std::to_string(opened.model->bounds().vocabulary) + " tokens, got " +
+                       std::to_string(words->vocabulary_size()));
+  auto texts = texts_of(file->content, words);
+  auto model = std::move(opened.model);
+  if (how.threads > 1) model = std::make_unique<threaded_lanes>(std::move(model), how.threads);
+  return {.name = name_of_model(file->content),
+          .words = std::move(words),
+          .model = std::move(model),
+          .texts = std::move(texts),
+          .file_bytes = file->file.bytes().size(),
+          .parameter_bytes = opened.parameter_bytes,
+          .stream_bytes = opened.stream_bytes,
+          .token_bytes = opened.token_bytes};
+}
+
+auto open_model(std::filesystem::path const& path, opening how) -> opened_model {
+  auto lanes = open_lanes(path, how);
+  auto index = std::make_shared<token_index const>(lanes.words->token_bytes());
+  return {
+      .name = lanes.name,
+      .words = std::move(lanes.words),
+      .index = std::move(index),
+      .runs = std::make_shared<engine>(std::move(lanes.model), engine_options{.queue = how.queue}),
+      .texts = std::move(lanes.texts)};
+}
+
+}  // namespace agents

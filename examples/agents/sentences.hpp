@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/generate/sentence_model.hpp>
+#include <tessera/serve/text_service.hpp>
+#include <tessera/text/tokenizer.hpp>
+
+#include <filesystem>
+#include <mutex>
+
+namespace agents {
+
+/// A model of a folder that has vectors for sentences, with its tokenizer.
+class sentences {
+ public:
+  /// Errors  file_error for what is no model that was compiled, and safetensors_error for its
+  ///         weights; text_error for its tokenizer
+  explicit sentences(std::filesystem::path const& folder);
+  [[nodiscard]] auto width() const -> std::size_t { return model_->width(); }
+  /// Of one text, whose tokens beyond `longest` are left out. Any number of threads may ask.
+  [[nodiscard]] auto vector_of(std::string const& text) -> std::vector<float>;
+  [[nodiscard]] auto tokens_of(std::string const& text) const -> std::size_t;
+
+ private:
+  [[nodiscard]] auto encode(std::string const& text) const -> std::vector<std::uint32_t>;
+
+  std::mutex mutex_;
+  tessera::tokenizer words_;
+  std::unique_ptr<tessera::sentence_model> model_;
+  std::size_t longest_;
+};
+
+/// The same for a server: the texts of a request one after another, on a thread of its own.
+[[nodiscard]] auto service_of_sentences(std::shared_ptr<sentences> model)
+    -> std::shared_ptr<tessera::text_service>;
+
+}  // namespace agents
