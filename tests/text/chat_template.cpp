@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/text/chat_template.hpp>
 
+#include <ranges>
+
 #include <text/small.hpp>
 
 using namespace test;
