@@ -25,8 +25,8 @@ using jinja_tokens = std::vector<jinja_token>;
 /// As transformers sets Jinja up: trim_blocks, lstrip_blocks, and the minus signs of tags. Comments
 /// and spaces inside of tags are gone, outputs in a row are one, strings that are added are one,
 /// x.role and x.content are x['role'] and x['content'], and what runs only for what is never there
-/// (`never_true`) is left out. Each step keeps what the template means where
-/// outputs are sums of strings; a caller that compares must compare with such a form.
+/// (`never_true`) is left out, unchecked. Each step keeps what the template means where outputs
+/// are sums of strings; a caller that compares must compare with such a form.
 /// Cost    one pass over the source, memory of its order
 /// Errors  nothing where a tag, a string or a block has no end, or an escape is not known
 class jinja_reader {
@@ -209,6 +209,7 @@ class jinja_reader {
     auto const word = inside[0].text;
     auto const ends = word == "endif" || word == "endfor";
     if ((ends || word == "else" || word == "elif") && blocks_.empty()) return false;
+    if ((ends || word == "else") && inside.size() > 1) return false;
     auto hidden = false;
     if (word == "if" || word == "for") {
       hidden = never_runs(inside);
