@@ -292,6 +292,7 @@ def conversations():
     yield said((u, "x"), (a, "call"), (u, "<tool_response>1</tool_response>"), (a, "<think>so</think>1"), (a, "\n2"))
     yield said((u, "<tool_response>"), (a, "</think>z"), (u, "<tool_response></tool_response>"))
     yield said((a, "<think>\n\n</think>\n\nx"))
+    yield said((s, "x"), (a, "<think>so</think>1"), (a, "<think>or</think>2"))
     r = random.Random(SEED)
     pieces = ["a", "Hello", " ", "\n", "\t", "\u00a0", "\u00df", "\u65e5", "<think>", "</think>", "<|im_end|>", "'",
               "\"", "\\n", "{{", "%}", "<tool_response>", "</tool_response>"]
