@@ -58,18 +58,8 @@ class chat_template {
       throw std::invalid_argument("chat template: expected one turn at least, got none");
     answer_follows = answer_follows || match_.style->always_answers;
     using enum detail::chat_style::kind;
-    switch (match_.style->family) {
-      case llama_2:
-        return llama_2_text(turns);
-      case llama_3:
-        return llama_3_text(turns, answer_follows);
-      case chat_ml:
-        break;
-      case qwen2_5:
-        break;
-      case qwen3:
-        break;
-    }
+    if (match_.style->family == llama_2) return llama_2_text(turns);
+    if (match_.style->family == llama_3) return llama_3_text(turns, answer_follows);
     auto text = std::string{};
     if (match_.default_system && turns[0].role != "system")
       append(text, "system", *match_.default_system);
@@ -169,7 +159,9 @@ class chat_template {
       -> std::string {
     auto text = begin_text_;
     for (auto const& [role, content] : turns) {
-      text += "<|start_header_id|>" + role + "<|end_header_id|>\n\n";
+      text += "<|start_header_id|>";
+      text += role;
+      text += "<|end_header_id|>\n\n";
       text += detail::python_stripped(content);
       text += "<|eot_id|>";
     }

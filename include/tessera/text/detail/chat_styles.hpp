@@ -10,22 +10,22 @@ struct chat_style {
   enum class kind { chat_ml, qwen2_5, qwen3, llama_2, llama_3 };
 
   kind family;
+  bool always_answers;  ///< begins an answer whether asked to or not
   std::string_view name;
-  std::string_view jinja;       ///< "@default@" stands for the default system message
-  bool always_answers = false;  ///< begins an answer whether asked to or not
+  std::string_view jinja;  ///< "@default@" stands for the default system message
 };
 
 inline constexpr auto default_system_mark = std::string_view{"@default@"};
 inline constexpr chat_style chat_styles[] = {
-    {chat_style::kind::chat_ml, "chatml", R"({% for message in messages %}
+    {chat_style::kind::chat_ml, false, "chatml", R"({% for message in messages %}
 {{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% endfor %}
 {% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})"},
-    {chat_style::kind::chat_ml, "chatml", R"({% for message in messages %}
+    {chat_style::kind::chat_ml, false, "chatml", R"({% for message in messages %}
 {% if loop.first and messages[0].role != 'system' %}
 {{ '<|im_start|>system\n@default@<|im_end|>\n' }}{% endif %}
 {{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% endfor %}
 {% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})"},
-    {chat_style::kind::qwen2_5, "qwen2.5", R"({% if messages[0].role == 'system' %}
+    {chat_style::kind::qwen2_5, false, "qwen2.5", R"({% if messages[0].role == 'system' %}
 {{ '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}{% else %}
 {{ '<|im_start|>system\n@default@<|im_end|>\n' }}{% endif %}
 {% for message in messages %}
@@ -43,7 +43,7 @@ inline constexpr chat_style chat_styles[] = {
 {%- if loop.last or (messages[loop.index0 + 1].role != 'tool') %}{{ '<|im_end|>\n' }}{% endif %}
 {% endif %}{% endfor %}
 {% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})"},
-    {chat_style::kind::qwen3, "qwen3", R"({% if messages[0].role == 'system' %}
+    {chat_style::kind::qwen3, false, "qwen3", R"({% if messages[0].role == 'system' %}
 {{ '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}{% endif %}
 {% set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
 {% for message in messages[::-1] %}
@@ -78,7 +78,7 @@ inline constexpr chat_style chat_styles[] = {
 {% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}
 {%- if enable_thinking is defined and enable_thinking is false %}
 {{ '<think>\n\n</think>\n\n' }}{% endif %}{% endif %})"},
-    {chat_style::kind::qwen3, "qwen3", R"({% if messages[0].role == 'system' %}
+    {chat_style::kind::qwen3, false, "qwen3", R"({% if messages[0].role == 'system' %}
 {{ '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}{% endif %}
 {% set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
 {% for message in messages[::-1] %}
@@ -112,7 +112,7 @@ inline constexpr chat_style chat_styles[] = {
 {% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}
 {%- if enable_thinking is defined and enable_thinking is false %}
 {{ '<think>\n\n</think>\n\n' }}{% endif %}{% endif %})"},
-    {chat_style::kind::llama_2, "llama-2", R"({% if messages[0].role == 'system' %}
+    {chat_style::kind::llama_2, false, "llama-2", R"({% if messages[0].role == 'system' %}
 {% set loop_messages = messages[1:] %}{% set system_message = messages[0].content %}
 {% else %}{% set loop_messages = messages %}{% set system_message = false %}{% endif %}
 {% for message in loop_messages %}
@@ -125,7 +125,7 @@ inline constexpr chat_style chat_styles[] = {
 {% if message.role == 'user' %}{{ bos_token + '[INST] ' + content.strip() + ' [/INST]' }}
 {%- elif message.role == 'assistant' %}{{ ' ' + content.strip() + ' ' + eos_token }}{% endif %}
 {% endfor %})"},
-    {chat_style::kind::llama_3, "llama-3", R"({% set loop_messages = messages %}
+    {chat_style::kind::llama_3, false, "llama-3", R"({% set loop_messages = messages %}
 {% for message in loop_messages %}
 {% set content = '<|start_header_id|>' + message.role + '<|end_header_id|>\n\n'
    + message.content | trim + '<|eot_id|>' %}
@@ -133,13 +133,12 @@ inline constexpr chat_style chat_styles[] = {
 {%- endfor %}
 {% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}
 {%- endif %})"},
-    {chat_style::kind::llama_3, "llama-3", R"({% set loop_messages = messages %}
+    {chat_style::kind::llama_3, true, "llama-3", R"({% set loop_messages = messages %}
 {% for message in loop_messages %}
 {% set content = '<|start_header_id|>' + message.role + '<|end_header_id|>\n\n'
    + message.content | trim + '<|eot_id|>' %}
 {% if loop.index0 == 0 %}{% set content = bos_token + content %}{% endif %}{{ content }}
-{%- endfor %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }})",
-     true},
+{%- endfor %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }})"},
 };
 
 struct chat_match {
@@ -149,14 +148,14 @@ struct chat_match {
 /// Whether a template says what the style says, any default system message aside.
 [[nodiscard]] inline auto matched_style(chat_style const& style, jinja_tokens const& tokens)
     -> std::optional<chat_match> {
-  auto const expected = jinja_reader::tokens_of(style.jinja).value();
-  if (expected.size() != tokens.size()) return std::nullopt;
+  auto const expected = jinja_reader::tokens_of(style.jinja);
+  if (not expected || expected->size() != tokens.size()) return std::nullopt;
   auto result = chat_match{&style, std::nullopt};
   for (auto i = std::size_t{0}; i < tokens.size(); ++i) {
-    auto const whole = std::string_view{expected[i].text};
+    auto const whole = std::string_view{(*expected)[i].text};
     auto const got = std::string_view{tokens[i].text};
     auto const mark = whole.find(default_system_mark);
-    if (expected[i].is_literal != tokens[i].is_literal) return std::nullopt;
+    if ((*expected)[i].is_literal != tokens[i].is_literal) return std::nullopt;
     if (mark == std::string_view::npos) {
       if (got != whole) return std::nullopt;
       continue;
@@ -180,11 +179,11 @@ inline constexpr std::string_view python_spaces[] = {
 [[nodiscard]] inline auto python_stripped(std::string_view text) -> std::string_view {
   auto const begins = [&](std::string_view space) { return text.starts_with(space); };
   auto const ends = [&](std::string_view space) { return text.ends_with(space); };
-  for (auto found = std::ranges::find_if(python_spaces, begins); found != std::end(python_spaces);
-       found = std::ranges::find_if(python_spaces, begins))
+  for (auto const* found = std::ranges::find_if(python_spaces, begins);
+       found != std::end(python_spaces); found = std::ranges::find_if(python_spaces, begins))
     text.remove_prefix(found->size());
-  for (auto found = std::ranges::find_if(python_spaces, ends); found != std::end(python_spaces);
-       found = std::ranges::find_if(python_spaces, ends))
+  for (auto const* found = std::ranges::find_if(python_spaces, ends);
+       found != std::end(python_spaces); found = std::ranges::find_if(python_spaces, ends))
     text.remove_suffix(found->size());
   return text;
 }
