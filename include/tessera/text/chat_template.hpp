@@ -146,7 +146,7 @@ class chat_template {
                                     ", as user and assistant alternate, got " + spoken[i].role);
       auto content = spoken[i].content;
       if (i == 0 && has_system)
-        content = "<<SYS>>\n" + turns[0].content + "\n<</SYS>>\n\n" + content;
+        content.insert(0, "<<SYS>>\n" + turns[0].content + "\n<</SYS>>\n\n");
       auto const stripped = std::string{detail::python_stripped(content)};
       if (asks)
         text += begin_text_ + "[INST] " + stripped + " [/INST]";
