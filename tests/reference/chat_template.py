@@ -192,6 +192,33 @@ QWEN3 = r"""{%- if tools %}
         {{- '<think>\n\n</think>\n\n' }}
     {%- endif %}
 {%- endif %}""".replace("TOOLS", TOOLS.removeprefix(r"\n\n"))
+# The same, as it was first; what differs has a meaning only for content that is no string
+QWEN3_FIRST = QWEN3
+for what, replacement in (
+        (' and message.content is string', ''),
+        ("""    {%- if message.content is string %}
+        {%- set content = message.content %}
+    {%- else %}
+        {%- set content = '' %}
+    {%- endif %}
+""", ''),
+        ("""message.role + '\\n' + content + '<|im_end|>' + '\\n' }}
+    {%- elif message.role == "assistant" %}
+""", """message.role + '\\n' + message.content + '<|im_end|>' + '\\n' }}
+    {%- elif message.role == "assistant" %}
+        {%- set content = message.content %}
+"""),
+        ('is string %}\n            {%- set reas', 'is defined and message.reasoning_content is not none %}\n            {%- set reas'),
+        ("""            {%- if '</think>' in content %}
+                {%- set reasoning_content = content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}
+                {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
+""", """            {%- if '</think>' in message.content %}
+                {%- set content = message.content.split('</think>')[-1].lstrip('\\n') %}
+                {%- set reasoning_content = message.content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}
+"""),
+        ("{{- content }}", "{{- message.content }}")):
+    assert QWEN3_FIRST.count(what) == 1, what
+    QWEN3_FIRST = QWEN3_FIRST.replace(what, replacement)
 # meta-llama/Llama-2-7b-chat-hf
 LLAMA_2 = (
     "{% if messages[0]['role'] == 'system' %}{% set loop_messages = messages[1:] %}"
@@ -233,6 +260,7 @@ TEMPLATES = [  # family, default system message, tokens of begin and end, text
     ("chatml", None, PLAIN, CHATML_TEXT),
     ("qwen2.5", QWEN, PLAIN, QWEN2_5),
     ("qwen3", None, PLAIN, QWEN3),
+    ("qwen3", None, PLAIN, QWEN3_FIRST),
     ("llama-2", None, LLAMA, LLAMA_2),
     ("llama-3", None, ("<|begin_of_text|>", "<|eot_id|>"), LLAMA_3),
     ("llama-3", None, ("<|begin_of_text|>", "<|eot_id|>"), LLAMA_3_FIRST),
@@ -264,6 +292,7 @@ def conversations():
     yield said((u, "x"), (a, "call"), (u, "<tool_response>1</tool_response>"), (a, "<think>so</think>1"), (a, "\n2"))
     yield said((u, "<tool_response>"), (a, "</think>z"), (u, "<tool_response></tool_response>"))
     yield said((a, "<think>\n\n</think>\n\nx"))
+    yield said((s, "x"), (a, "<think>so</think>1"), (a, "<think>or</think>2"))
     r = random.Random(SEED)
     pieces = ["a", "Hello", " ", "\n", "\t", "\u00a0", "\u00df", "\u65e5", "<think>", "</think>", "<|im_end|>", "'",
               "\"", "\\n", "{{", "%}", "<tool_response>", "</tool_response>"]

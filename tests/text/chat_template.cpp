@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/text/chat_template.hpp>
 
+#include <ranges>
+
 #include <text/small.hpp>
 
 using namespace test;
@@ -106,6 +108,7 @@ TEST_CASE("chat_template: a template that says anything else is refused") {
            {"{% endfor %}", "{% endfor %} "},
            {"{% endfor %}", "{% endfor %}{{ eos_token }}"},
            {"{% endfor %}", "{% endfor %}}"},
+           {"{% endfor %}", "{% if tools %}{% endif x %}{% endfor %}"},
            {"{% endfor %}", "{% endfor %}{% raw %}{% endraw %}"},
            {"{% endfor %}", ""},
            {"{% if add", "{% if not add"},
@@ -127,6 +130,7 @@ TEST_CASE("chat_template: how a template is written has no meaning") {
   for (auto const& [what, with] : std::vector<std::pair<char const*, char const*>>{
            {"message['role']", "message . role"},
            {"{% endfor %}", "{%- endfor -%}  \n "},
+           {"{% endfor %}", "{% endfor %}\n \t"},
            {"{% endfor %}", "{# for #}{%endfor%}\n   {#- -#} "},
            {"'<|im_end|>' +", "\"<|im_end|>\"+"},
            {"{% endfor %}",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/text/detail/jinja_form.hpp>
+#include <tessera/text/detail/chat_styles.hpp>
 #include <tessera/text/tokenizer.hpp>
 
 #include <span>
@@ -14,181 +14,6 @@ struct chat_turn {
   std::string role;
   std::string content;
 };
-
-namespace detail {
-
-/// Families of templates; a family whose templates are written in two ways is here twice.
-struct chat_style {
-  enum class kind { chat_ml, qwen2_5, qwen3, llama_2, llama_3 };
-
-  kind family;
-  std::string_view name;
-  std::string_view jinja;       ///< "@default@" stands for the default system message
-  bool always_answers = false;  ///< begins an answer whether asked to or not
-};
-
-inline constexpr auto default_system_mark = std::string_view{"@default@"};
-inline constexpr chat_style chat_styles[] = {
-    {chat_style::kind::chat_ml, "chatml", R"({% for message in messages %}
-{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% endfor %}
-{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})"},
-    {chat_style::kind::chat_ml, "chatml",
-     R"({% if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif %}
-{% for message in messages %}
-{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% endfor %}
-{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})"},
-    {chat_style::kind::chat_ml, "chatml", R"({% for message in messages %}
-{% if loop.first and messages[0].role != 'system' %}
-{{ '<|im_start|>system\n@default@<|im_end|>\n' }}{% endif %}
-{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}{% endfor %}
-{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})"},
-    {chat_style::kind::qwen2_5, "qwen2.5", R"({% if messages[0].role == 'system' %}
-{{ '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}{% else %}
-{{ '<|im_start|>system\n@default@<|im_end|>\n' }}{% endif %}
-{% for message in messages %}
-{% if (message.role == 'user') or (message.role == 'system' and not loop.first)
-   or (message.role == 'assistant' and not message.tool_calls) %}
-{{ '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' }}
-{%- elif message.role == 'assistant' %}
-{{ '<|im_start|>' + message.role }}
-{%- if message.content %}{{ '\n' + message.content }}{% endif %}
-{{ '<|im_end|>\n' }}
-{%- elif message.role == 'tool' %}
-{% if (loop.index0 == 0) or (messages[loop.index0 - 1].role != 'tool') %}
-{{ '<|im_start|>user' }}{% endif %}
-{{ '\n<tool_response>\n' + message.content + '\n</tool_response>' }}
-{%- if loop.last or (messages[loop.index0 + 1].role != 'tool') %}{{ '<|im_end|>\n' }}{% endif %}
-{% endif %}{% endfor %}
-{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %})"},
-    {chat_style::kind::qwen3, "qwen3", R"({% if messages[0].role == 'system' %}
-{{ '<|im_start|>system\n' + messages[0].content + '<|im_end|>\n' }}{% endif %}
-{% set ns = namespace(multi_step_tool=true, last_query_index=messages|length - 1) %}
-{% for message in messages[::-1] %}
-{% set index = (messages|length - 1) - loop.index0 %}
-{% if ns.multi_step_tool and message.role == 'user' and message.content is string
-   and not(message.content.startswith('<tool_response>')
-   and message.content.endswith('</tool_response>')) %}
-{% set ns.multi_step_tool = false %}{% set ns.last_query_index = index %}{% endif %}{% endfor %}
-{% for message in messages %}
-{% if message.content is string %}{% set content = message.content %}
-{% else %}{% set content = '' %}{% endif %}
-{% if (message.role == 'user') or (message.role == 'system' and not loop.first) %}
-{{ '<|im_start|>' + message.role + '\n' + content + '<|im_end|>\n' }}
-{%- elif message.role == 'assistant' %}
-{% set reasoning_content = '' %}
-{% if message.reasoning_content is string %}
-{% set reasoning_content = message.reasoning_content %}
-{% else %}{% if '</think>' in content %}
-{% set reasoning_content =
-   content.split('</think>')[0].rstrip('\n').split('<think>')[-1].lstrip('\n') %}
-{% set content = content.split('</think>')[-1].lstrip('\n') %}{% endif %}{% endif %}
-{% if loop.index0 > ns.last_query_index %}
-{% if loop.last or (not loop.last and reasoning_content) %}
-{{ '<|im_start|>' + message.role + '\n<think>\n' + reasoning_content.strip('\n')
-   + '\n</think>\n\n' + content.lstrip('\n') }}
-{%- else %}{{ '<|im_start|>' + message.role + '\n' + content }}{% endif %}
-{% else %}{{ '<|im_start|>' + message.role + '\n' + content }}{% endif %}
-{{ '<|im_end|>\n' }}
-{%- elif message.role == 'tool' %}
-{% if loop.first or (messages[loop.index0 - 1].role != 'tool') %}{{ '<|im_start|>user' }}
-{%- endif %}{{ '\n<tool_response>\n' + content + '\n</tool_response>' }}
-{%- if loop.last or (messages[loop.index0 + 1].role != 'tool') %}{{ '<|im_end|>\n' }}{% endif %}
-{% endif %}{% endfor %}
-{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}
-{%- if enable_thinking is defined and enable_thinking is false %}
-{{ '<think>\n\n</think>\n\n' }}{% endif %}{% endif %})"},
-    {chat_style::kind::llama_2, "llama-2", R"({% if messages[0].role == 'system' %}
-{% set loop_messages = messages[1:] %}{% set system_message = messages[0].content %}
-{% else %}{% set loop_messages = messages %}{% set system_message = false %}{% endif %}
-{% for message in loop_messages %}
-{% if (message.role == 'user') != (loop.index0 % 2 == 0) %}
-{{ raise_exception('Conversation roles must alternate user/assistant/user/assistant/...') }}
-{%- endif %}
-{% if loop.index0 == 0 and system_message != false %}
-{% set content = '<<SYS>>\n' + system_message + '\n<</SYS>>\n\n' + message.content %}
-{% else %}{% set content = message.content %}{% endif %}
-{% if message.role == 'user' %}{{ bos_token + '[INST] ' + content.strip() + ' [/INST]' }}
-{%- elif message.role == 'assistant' %}{{ ' ' + content.strip() + ' ' + eos_token }}{% endif %}
-{% endfor %})"},
-    {chat_style::kind::llama_3, "llama-3", R"({% set loop_messages = messages %}
-{% for message in loop_messages %}
-{% set content = '<|start_header_id|>' + message.role + '<|end_header_id|>\n\n'
-   + message.content | trim + '<|eot_id|>' %}
-{% if loop.index0 == 0 %}{% set content = bos_token + content %}{% endif %}{{ content }}
-{%- endfor %}
-{% if add_generation_prompt %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }}
-{%- endif %})"},
-    {chat_style::kind::llama_3, "llama-3", R"({% set loop_messages = messages %}
-{% for message in loop_messages %}
-{% set content = '<|start_header_id|>' + message.role + '<|end_header_id|>\n\n'
-   + message.content | trim + '<|eot_id|>' %}
-{% if loop.index0 == 0 %}{% set content = bos_token + content %}{% endif %}{{ content }}
-{%- endfor %}{{ '<|start_header_id|>assistant<|end_header_id|>\n\n' }})",
-     true},
-};
-
-struct chat_match {
-  chat_style const* style = nullptr;
-  std::optional<std::string> default_system;
-};
-/// Whether a template says what the style says, any default system message aside.
-[[nodiscard]] inline auto matched_style(chat_style const& style, jinja_tokens const& tokens)
-    -> std::optional<chat_match> {
-  auto const expected = jinja_reader::tokens_of(style.jinja).value();
-  if (expected.size() != tokens.size()) return std::nullopt;
-  auto result = chat_match{&style, std::nullopt};
-  for (auto i = std::size_t{0}; i < tokens.size(); ++i) {
-    auto const whole = std::string_view{expected[i].text};
-    auto const got = std::string_view{tokens[i].text};
-    auto const mark = whole.find(default_system_mark);
-    if (expected[i].is_literal != tokens[i].is_literal) return std::nullopt;
-    if (mark == std::string_view::npos) {
-      if (got != whole) return std::nullopt;
-      continue;
-    }
-    auto const before = whole.substr(0, mark);
-    auto const after = whole.substr(mark + default_system_mark.size());
-    if (got.size() < before.size() + after.size() || not got.starts_with(before) ||
-        not got.ends_with(after))
-      return std::nullopt;
-    result.default_system = got.substr(before.size(), got.size() - before.size() - after.size());
-  }
-  return result;
-}
-
-/// What Python's strip takes for white space.
-inline constexpr std::string_view python_spaces[] = {
-    " ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\x1C",   "\x1D",
-    "\x1E",   "\x1F",   "\u0085", "\u00A0", "\u1680", "\u2000", "\u2001", "\u2002",
-    "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200A",
-    "\u2028", "\u2029", "\u202F", "\u205F", "\u3000"};
-[[nodiscard]] inline auto python_stripped(std::string_view text) -> std::string_view {
-  auto const begins = [&](std::string_view space) { return text.starts_with(space); };
-  auto const ends = [&](std::string_view space) { return text.ends_with(space); };
-  for (auto found = std::ranges::find_if(python_spaces, begins); found != std::end(python_spaces);
-       found = std::ranges::find_if(python_spaces, begins))
-    text.remove_prefix(found->size());
-  for (auto found = std::ranges::find_if(python_spaces, ends); found != std::end(python_spaces);
-       found = std::ranges::find_if(python_spaces, ends))
-    text.remove_suffix(found->size());
-  return text;
-}
-[[nodiscard]] inline auto without_first_line_feeds(std::string_view text) -> std::string_view {
-  return text.substr(std::min(text.find_first_not_of('\n'), text.size()));
-}
-[[nodiscard]] inline auto without_last_line_feeds(std::string_view text) -> std::string_view {
-  return text.substr(0, text.find_last_not_of('\n') + 1);
-}
-
-/// The beginning of a template, in one line of ASCII.
-[[nodiscard]] inline auto beginning_of(std::string_view jinja) -> std::string {
-  auto result = std::string{jinja.substr(0, 60)};
-  for (auto& c : result)
-    if (c < ' ' || c > '~') c = c == '\n' ? ' ' : '?';
-  return '"' + result + (jinja.size() > 60 ? "...\"" : "\"");
-}
-
-}  // namespace detail
 
 /// The text of a conversation, as a model's chat template in Jinja writes it.
 ///
@@ -233,18 +58,8 @@ class chat_template {
       throw std::invalid_argument("chat template: expected one turn at least, got none");
     answer_follows = answer_follows || match_.style->always_answers;
     using enum detail::chat_style::kind;
-    switch (match_.style->family) {
-      case llama_2:
-        return llama_2_text(turns);
-      case llama_3:
-        return llama_3_text(turns, answer_follows);
-      case chat_ml:
-        break;
-      case qwen2_5:
-        break;
-      case qwen3:
-        break;
-    }
+    if (match_.style->family == llama_2) return llama_2_text(turns);
+    if (match_.style->family == llama_3) return llama_3_text(turns, answer_follows);
     auto text = std::string{};
     if (match_.default_system && turns[0].role != "system")
       append(text, "system", *match_.default_system);
@@ -331,7 +146,7 @@ class chat_template {
                                     ", as user and assistant alternate, got " + spoken[i].role);
       auto content = spoken[i].content;
       if (i == 0 && has_system)
-        content = "<<SYS>>\n" + turns[0].content + "\n<</SYS>>\n\n" + content;
+        content.insert(0, "<<SYS>>\n" + turns[0].content + "\n<</SYS>>\n\n");
       auto const stripped = std::string{detail::python_stripped(content)};
       if (asks)
         text += begin_text_ + "[INST] " + stripped + " [/INST]";
@@ -344,7 +159,9 @@ class chat_template {
       -> std::string {
     auto text = begin_text_;
     for (auto const& [role, content] : turns) {
-      text += "<|start_header_id|>" + role + "<|end_header_id|>\n\n";
+      text += "<|start_header_id|>";
+      text += role;
+      text += "<|end_header_id|>\n\n";
       text += detail::python_stripped(content);
       text += "<|eot_id|>";
     }

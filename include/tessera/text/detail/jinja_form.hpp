@@ -24,9 +24,9 @@ using jinja_tokens = std::vector<jinja_token>;
 ///
 /// As transformers sets Jinja up: trim_blocks, lstrip_blocks, and the minus signs of tags. Comments
 /// and spaces inside of tags are gone, outputs in a row are one, strings that are added are one,
-/// x.role and x.content are x['role'] and x['content'], and what runs only for tools or a message's
-/// tool_calls, which are never there, is left out. Each step keeps what the template means where
-/// outputs are sums of strings; a caller that compares must compare with such a form.
+/// x.role and x.content are x['role'] and x['content'], and what runs only for what is never there
+/// (`never_true`) is left out, unchecked. Each step keeps what the template means where outputs
+/// are sums of strings; a caller that compares must compare with such a form.
 /// Cost    one pass over the source, memory of its order
 /// Errors  nothing where a tag, a string or a block has no end, or an escape is not known
 class jinja_reader {
@@ -40,6 +40,15 @@ class jinja_reader {
   }
 
  private:
+  // Neither tools nor calls of them nor thoughts apart from the content are ever there.
+  static constexpr std::string_view never_true[] = {
+      " if tools",
+      " if message . tool_calls",
+      " for tool_call in message . tool_calls",
+      " if message . reasoning_content is string",
+      " if message . reasoning_content is defined and message . reasoning_content is not none",
+      " if not add_generation_prompt is defined"};
+
   struct block {
     bool never = false;    // its condition is known to be false
     bool dropped = false;  // what is read of it now never runs
@@ -192,8 +201,7 @@ class jinja_reader {
   [[nodiscard]] static auto never_runs(jinja_tokens const& inside) -> bool {
     auto words = std::string{};
     for (auto const& token : inside) words += (token.is_literal ? "'" : " ") + token.text;
-    return words == " if tools" || words == " if message . tool_calls" ||
-           words == " for tool_call in message . tool_calls";
+    return std::ranges::find(never_true, words) != std::end(never_true);
   }
   // Nothing is put for a block that never runs but what its "else" holds.
   [[nodiscard]] auto put_statement(jinja_tokens inside) -> bool {
@@ -201,6 +209,7 @@ class jinja_reader {
     auto const word = inside[0].text;
     auto const ends = word == "endif" || word == "endfor";
     if ((ends || word == "else" || word == "elif") && blocks_.empty()) return false;
+    if ((ends || word == "else") && inside.size() > 1) return false;
     auto hidden = false;
     if (word == "if" || word == "for") {
       hidden = never_runs(inside);
