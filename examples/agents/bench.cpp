@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/bridge/npy.hpp>
 #include <tessera/io/mapped_file.hpp>
+#include <tessera/program/settings.hpp>
 
 #include <xtensor/xadapt.hpp>
 
@@ -13,6 +14,7 @@
 
 #include "commands.hpp"
 #include "model_options.hpp"
+#include "sentences.hpp"
 
 namespace agents {
 
@@ -25,6 +27,8 @@ struct bench_settings {
   model_options model;
   std::size_t tokens = 64;
   std::size_t runs = 5;
+  std::string sentences;
+  std::string ids;
   std::string prompts;
   std::string scores;
   std::string perplexity;
@@ -191,8 +195,28 @@ void write_scores(bench_settings const& s) {
   }
   save_npy(s.scores, xt::adapt(all, std::vector<std::size_t>{count, bounds.vocabulary}));
 }
+/// The time of lists of tokens, each alone, through a model of sentences.
+void measure_sentences(bench_settings const& s) {
+  auto model = sentences(s.sentences);
+  auto const text = nlohmann::json::parse(read_text(s.ids), nullptr, false);
+  auto lists = std::vector<std::vector<std::uint32_t>>{};
+  try {
+    text.get_to(lists);
+  } catch (nlohmann::json::exception const&) {
+    throw file_error(s.ids, "expected a JSON list of lists of tokens");
+  }
+  auto to = std::vector<float>(model.width());
+  auto const seconds = median_seconds(1, [&] {
+    for (auto const& tokens : lists) model.embed(tokens, to);
+  });
+  std::printf("{\"seconds\": %.6f}\n", seconds);
+}
 [[nodiscard]] auto bench(bench_settings const& s) -> int {
-  if (not s.prompts.empty())
+  if (not s.sentences.empty())
+    measure_sentences(s);
+  else if (s.model.path.empty())
+    throw usage_error("bench: expected --model or --sentences, got none");
+  else if (not s.prompts.empty())
     write_scores(s);
   else if (s.perplexity.empty())
     measure(s);
@@ -207,7 +231,7 @@ auto add_bench(CLI::App& program) -> command {
   auto* const app =
       program.add_subcommand("bench", "measure a model: tokens/s, memory, perplexity");
   auto const s = std::make_shared<bench_settings>();
-  s->model.add_to(*app);
+  s->model.add_to(*app, false);
   app->add_option("--tokens", s->tokens, "of each timed sequence")
       ->capture_default_str()
       ->check(CLI::Range(1, 512));
@@ -222,6 +246,10 @@ auto add_bench(CLI::App& program) -> command {
       app->add_option("--prompts", s->prompts, "a text in each line of this file");
   app->add_option("--scores", s->scores, "an NPY file for the scores behind each, instead")
       ->needs(prompts);
+  auto* const folder =
+      app->add_option("--sentences", s->sentences, "a folder of bert, whose time is taken instead");
+  app->add_option("--ids", s->ids, "a JSON file with the tokens of each sentence")->needs(folder);
+  folder->needs("--ids");
   return {app, [s] { return bench(*s); }};
 }
 

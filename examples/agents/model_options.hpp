@@ -14,8 +14,8 @@ struct model_options {
   std::string path;
   opening how;
 
-  void add_to(CLI::App& app) {
-    app.add_option("--model", path, "a GGUF file")->required();
+  void add_to(CLI::App& app, bool required = true) {
+    app.add_option("--model", path, "a GGUF file")->required(required);
     app.add_flag("--exact", how.exact, "widen blocks to floats instead of multiplying them stored");
     app.add_option("--threads", how.threads, "that share a step")
         ->capture_default_str()

@@ -112,11 +112,13 @@ auto sentences::tokens_of(std::string const& text) const -> std::size_t {
   return encode(text).size();
 }
 auto sentences::vector_of(std::string const& text) -> std::vector<float> {
-  auto const ids = encode(text);
   auto result = std::vector<float>(width());
-  auto const lock = std::lock_guard{mutex_};
-  model_->embed(ids, result);
+  embed(encode(text), result);
   return result;
+}
+void sentences::embed(std::span<std::uint32_t const> tokens, std::span<float> to) {
+  auto const lock = std::lock_guard{mutex_};
+  model_->embed(tokens, to);
 }
 
 auto service_of_sentences(std::shared_ptr<sentences> model) -> std::shared_ptr<text_service> {

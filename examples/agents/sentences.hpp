@@ -19,6 +19,7 @@ class sentences {
   [[nodiscard]] auto width() const -> std::size_t { return model_->width(); }
   /// Of one text, whose tokens beyond `longest` are left out. Any number of threads may ask.
   [[nodiscard]] auto vector_of(std::string const& text) -> std::vector<float>;
+  void embed(std::span<std::uint32_t const> tokens, std::span<float> to);
   [[nodiscard]] auto tokens_of(std::string const& text) const -> std::size_t;
 
  private:

@@ -30,15 +30,19 @@ namespace tessera::detail {
 namespace tessera::inline TESSERA_TARGET {
 
 /// A model of the family bert that gives vectors of length 1 for sentences, as
-/// sentence-transformers has them: the mean over the tokens. Its weights are prepared once.
+/// sentence-transformers has them: the mean over the tokens. Its weights are prepared once, and a
+/// folder's pooler is not read.
 template <bert_options Options>
 [[nodiscard]] auto compile_bert(std::string config) -> compiled_model {
   using model = sentence_bert<Options>;
   using P = parameters_of<model, packed<float>>;
   auto open = [](hugging_face_folder const& folder) -> std::unique_ptr<sentence_model> {
     auto parameters = std::make_unique<P>();
-    auto const weights =
-        arrange_weights(folder.weights(), hugging_face_layout(model_family::bert), folder.config());
+    constexpr std::string_view unused[] = {"embeddings.position_ids", "pooler.dense.weight",
+                                           "pooler.dense.bias"};
+    auto layout = hugging_face_layout(model_family::bert);
+    layout.dropped = unused;
+    auto const weights = arrange_weights(folder.weights(), layout, folder.config());
     load_parameters(weights.tensors(), *parameters);
     return std::make_unique<compiled_sentences<model, Options.vocabulary, Options.context, P>>(
         std::move(parameters));
