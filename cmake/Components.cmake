@@ -9,7 +9,7 @@
 #   tessera::optimize those of train, and SQLite: include/tessera/optimize
 #   tessera::generate those of io, and threads: include/tessera/generate
 #   tessera::serve    those of train, and Boost's Beast: include/tessera/serve
-#   tessera::group    nlohmann-json, threads, and Boost's Beast: include/tessera/group
+#   tessera::group    those of generate, and Boost's Beast: include/tessera/group
 set(all_components bridge io text train program track optimize generate serve group)
 if(PROJECT_IS_TOP_LEVEL)
   set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
@@ -162,5 +162,5 @@ endif()
 if("group" IN_LIST TESSERA_COMPONENTS)
   find_package(Threads REQUIRED)
   tessera_component(group FOLDERS group
-    LINKS tessera_io Boost::headers Threads::Threads PACKAGES "Boost 1.81" "Threads")
+    LINKS tessera_generate Boost::headers Threads::Threads PACKAGES "Boost 1.81" "Threads")
 endif()

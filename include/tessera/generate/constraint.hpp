@@ -27,6 +27,8 @@ class token_constraint {
   [[nodiscard]] virtual auto allowed() -> std::span<std::uint32_t const> = 0;
   /// The token that came: one of those.
   virtual void accept(std::uint32_t token) = 0;
+  /// True where from now on any token may come, and the sequence ends as one without a constraint.
+  [[nodiscard]] virtual auto is_over() const -> bool { return false; }
 };
 
 /// Tokens by their bytes: made once for a vocabulary, whose strings are kept. Tokens without bytes
@@ -143,6 +145,41 @@ class choice_constraint final : public token_constraint {
   std::vector<std::vector<bool>> leads_to_end_;  // for each choice and place in it
   std::string text_;                             // so far
   std::vector<std::uint32_t> allowed_;
+};
+
+/// A text that says something: it begins with a token that is neither blank nor an end, and goes on
+/// as it likes.
+///
+/// Errors  std::invalid_argument where a vocabulary has no such token; a token that was not allowed
+class spoken_constraint final : public token_constraint {
+ public:
+  using beginnings = std::shared_ptr<std::vector<std::uint32_t> const>;
+
+  /// The tokens of a vocabulary that such a text may begin with: made once.
+  [[nodiscard]] static auto beginnings_of(token_index const& index,
+                                          std::span<std::uint32_t const> ends) -> beginnings {
+    auto result = std::vector<std::uint32_t>{};
+    for (auto token = std::uint32_t{0}; token < index.size(); ++token)
+      if (index.bytes(token).find_first_not_of(" \t\r\n\f\v") != std::string_view::npos &&
+          std::ranges::find(ends, token) == ends.end())
+        result.push_back(token);
+    if (result.empty())
+      throw std::invalid_argument("spoken_constraint: expected a token that is not blank, got none");
+    return std::make_shared<std::vector<std::uint32_t> const>(std::move(result));
+  }
+  explicit spoken_constraint(beginnings allowed) : allowed_(std::move(allowed)) {}
+  [[nodiscard]] auto allowed() -> std::span<std::uint32_t const> override { return *allowed_; }
+  void accept(std::uint32_t token) override {
+    if (not std::ranges::binary_search(*allowed_, token))
+      throw std::invalid_argument("spoken_constraint: token " + std::to_string(token) +
+                                  " begins no text");
+    begun_ = true;
+  }
+  [[nodiscard]] auto is_over() const -> bool override { return begun_; }
+
+ private:
+  beginnings allowed_;
+  bool begun_ = false;
 };
 
 }  // namespace tessera

@@ -67,6 +67,17 @@ class engine {
     changed_.notify_one();
     return ticket;
   }
+  /// Calls a function on the engine's thread, after the step that runs and before lanes are given
+  /// away: what was submitted and cancelled there takes effect together, with the next step. Those
+  /// of `part` and `done` are called in the order in which they came. False after the end, when
+  /// nothing is called any more; an exception is heard by nobody.
+  [[nodiscard]] auto between_steps(std::function<void()> call) -> bool {
+    auto const lock = std::lock_guard{mutex_};
+    if (gone_) return false;
+    calls_.push_back(std::move(call));
+    changed_.notify_one();
+    return true;
+  }
   [[nodiscard]] auto counts() const -> engine_counts {
     auto const lock = std::lock_guard{mutex_};
     auto result = counts_;
@@ -99,7 +110,7 @@ class engine {
   auto admit() -> bool {
     auto gone = std::vector<std::unique_ptr<sequence>>{};
     auto lock = std::unique_lock{mutex_};
-    changed_.wait(lock, [&] { return closed_ || counts_.active > 0 || not waiting_.empty(); });
+    wait_for_work(lock);
     auto const leaves = [&](auto const& one) { return one && (cancels_ || one->is_left()); };
     for (auto& lane : lanes_)
       if (leaves(lane)) gone.push_back(std::move(lane));
@@ -115,13 +126,33 @@ class engine {
       order_.push_back(static_cast<std::size_t>(&lane - lanes_.data()));
     }
     count();
-    auto const goes_on = not closed_ || counts_.active > 0 || not waiting_.empty();
+    // Who is told of its end may have something to do between steps.
+    auto const goes_on =
+        not closed_ || counts_.active > 0 || not waiting_.empty() || not gone.empty();
+    gone_ = not goes_on;
     lock.unlock();
     for (auto& one : gone) {
       one->ends(finish_reason::cancelled);
       one->finish();
     }
     return goes_on;
+  }
+  /// Until there is a sequence, or the end; calls what is to be called between steps.
+  void wait_for_work(std::unique_lock<std::mutex>& lock) {
+    for (;;) {
+      changed_.wait(lock, [&] {
+        return closed_ || counts_.active > 0 || not waiting_.empty() || not calls_.empty();
+      });
+      if (calls_.empty()) return;
+      auto calls = std::exchange(calls_, {});
+      lock.unlock();
+      for (auto& call : calls) try {
+          std::exchange(call, {})();
+        } catch (std::exception const&) {
+          continue;  // as after `done`, nobody is left to be told
+        }
+      lock.lock();
+    }
   }
   void count() {
     counts_.active = 0;
@@ -190,8 +221,10 @@ class engine {
   std::condition_variable changed_;
   std::deque<std::unique_ptr<sequence>> waiting_;
   engine_counts counts_;
+  std::vector<std::function<void()>> calls_;
   bool closed_ = false;
   bool cancels_ = false;
+  bool gone_ = false;
   // Of the thread; a lane's pointer changes under the lock.
   std::vector<std::unique_ptr<sequence>> lanes_;
   std::vector<std::size_t> order_;  // active lanes, the oldest sequence first

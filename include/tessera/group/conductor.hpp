@@ -25,11 +25,16 @@ namespace detail {
 /// Events of all agents in the order in which they came, until nobody listens any more.
 class event_queue {
  public:
+  /// `woken` is called, and must not wait, when there is an event where there was none.
+  explicit event_queue(std::function<void()> woken = {}) : woken_(std::move(woken)) {}
+
   auto push(group_event event) -> bool {
     auto const lock = std::lock_guard{mutex_};
     if (closed_) return false;
+    auto const first = waiting_.empty();
     if (not joined(event)) waiting_.push_back(std::move(event));
     changed_.notify_one();
+    if (first && woken_) woken_();
     return true;
   }
   [[nodiscard]] auto pop(std::chrono::milliseconds most) -> std::optional<group_event> {
@@ -57,6 +62,7 @@ class event_queue {
     return same;
   }
 
+  std::function<void()> woken_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<group_event> waiting_;
@@ -131,46 +137,71 @@ template <class Group> [[nodiscard]] auto protocol_of(Group const& group) -> gro
     return group;
 }
 
+/// Milliseconds since it was made.
+[[nodiscard]] inline auto wall_clock() -> std::function<group_time()> {
+  using clock = std::chrono::steady_clock;
+  return [begun = clock::now()] {
+    return std::chrono::duration_cast<group_time>(clock::now() - begun);
+  };
+}
+
 template <class Group> class conductor {
  public:
-  using clock = std::chrono::steady_clock;
-
   conductor(Group& group, group_task const& task, std::vector<std::shared_ptr<group_agent>> agents,
-            conductor_options const& options)
-      : group_(group), task_(task), options_(options), rounds_(agents.size()) {
+            conductor_options const& options, std::function<group_time()> now = wall_clock(),
+            std::function<void()> woken = {})
+      : group_(group),
+        task_(task),
+        options_(options),
+        now_(std::move(now)),
+        queue_(std::make_shared<event_queue>(std::move(woken))),
+        rounds_(agents.size()) {
     for (auto i = std::size_t{0}; i < agents.size(); ++i) rounds_[i].agent = std::move(agents[i]);
   }
   conductor(conductor const&) = delete;
   auto operator=(conductor const&) -> conductor& = delete;
-  ~conductor() {
-    queue_->close();
-    for (auto& one : rounds_) stop(one);
-  }
+  ~conductor() { stop_all(); }
 
   [[nodiscard]] auto run() -> bool {
-    happens({.kind = group_event_kind::begin});
+    begin_group();
     while (not protocol().ended()) {
       if (options_.interrupted && options_.interrupted()) return false;
       if (auto event = queue_->pop(options_.tick))
-        happens(std::move(*event));
+        happens(std::move(*event), now_());
       else
-        happens({});
+        happens({}, now_());
       look_for_timeouts();
     }
     return true;
   }
+  void begin_group() { happens({.kind = group_event_kind::begin}, now_()); }
+  /// All events that are there, and those that they lead to at once.
+  void hear_all() {
+    while (not protocol().ended()) {
+      auto event = queue_->pop(std::chrono::milliseconds{0});
+      if (not event) break;
+      happens(std::move(*event), now_());
+      look_for_timeouts();
+    }
+  }
+  void tick(group_time time) { happens({}, time); }
+  /// Nobody listens any more.
+  void stop_all() {
+    queue_->close();
+    for (auto& one : rounds_) stop(one);
+  }
+  [[nodiscard]] auto protocol() const -> group_protocol const& { return protocol_of(group_); }
 
  private:
   struct one_round {
     std::shared_ptr<group_agent> agent;
     std::shared_ptr<round_sink> sink = {};
     std::size_t number = 0;
-    clock::time_point until = {};
+    group_time until = {};
   };
 
-  [[nodiscard]] auto protocol() const -> group_protocol const& { return protocol_of(group_); }
-  void happens(group_event event) {
-    event.time = std::chrono::duration_cast<group_time>(clock::now() - begun_);
+  void happens(group_event event, group_time time) {
+    event.time = time;
     auto const reaction = group_.handle(event);
     if (event.kind == group_event_kind::failure) rounds_[event.agent].agent->cancel();
     for (auto const& command : reaction.commands) obey(command);
@@ -186,7 +217,7 @@ template <class Group> class conductor {
     }
     if (command.kind == inject && injected(round, command)) return;
     if (command.kind != inject && command.kind != retry)
-      round.until = clock::now() + options_.round_timeout;
+      round.until = now_() + options_.round_timeout;
     begin(round, command);
   }
   static auto injected(one_round& round, group_command const& command) -> bool try {
@@ -221,16 +252,17 @@ template <class Group> class conductor {
   }
   void look_for_timeouts() {
     for (auto i = std::size_t{0}; i < rounds_.size(); ++i)
-      if (protocol().running(i) && clock::now() >= rounds_[i].until)
-        happens({.kind = group_event_kind::timeout, .agent = i, .round = rounds_[i].number});
+      if (protocol().running(i) && now_() >= rounds_[i].until)
+        happens({.kind = group_event_kind::timeout, .agent = i, .round = rounds_[i].number},
+                now_());
   }
 
   Group& group_;
   group_task const& task_;
   conductor_options const& options_;
-  std::shared_ptr<event_queue> queue_ = std::make_shared<event_queue>();
+  std::function<group_time()> now_;
+  std::shared_ptr<event_queue> queue_;
   std::vector<one_round> rounds_;
-  clock::time_point begun_ = clock::now();
 };
 
 }  // namespace detail

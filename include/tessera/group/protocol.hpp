@@ -64,6 +64,7 @@ class group_protocol {
     return {verdict, std::exchange(commands_, {})};
   }
 
+  [[nodiscard]] auto options() const -> group_options const& { return options_; }
   [[nodiscard]] auto phase() const -> group_phase { return phase_; }
   [[nodiscard]] auto ended() const -> bool { return phase_ == group_phase::ended; }
   /// How it ended; not before.

@@ -86,16 +86,17 @@ class sequence {
   }
   [[nodiscard]] auto take(std::span<float const> scores) -> bool {
     auto const& constraint = request_.constraint;
-    auto const allowed = constraint ? constraint->allowed() : std::span<std::uint32_t const>{};
-    if (constraint && allowed.empty()) return ends(finish_reason::stop);
+    auto const bound = constraint && not constraint->is_over();
+    auto const allowed = bound ? constraint->allowed() : std::span<std::uint32_t const>{};
+    if (bound && allowed.empty()) return ends(finish_reason::stop);
     auto const token = draw_(scores, allowed);
     if (result_.generated_tokens++ == 0) result_.first_token_seconds = since();
     last_ = token.token;
-    if (constraint) constraint->accept(token.token);
-    auto const complete = constraint && constraint->allowed().empty();
+    if (bound) constraint->accept(token.token);
+    auto const complete = bound && not constraint->is_over() && constraint->allowed().empty();
     auto const ended = std::ranges::find(request_.end_tokens, last_) != request_.end_tokens.end();
     // A constraint that goes on means the token's bytes, whatever else it is.
-    if (ended && (complete || not constraint)) {
+    if (ended && (complete || not bound)) {
       give(nullptr, rest());
       return ends(finish_reason::stop);
     }
