@@ -55,7 +55,7 @@ struct shared_by {
 };
 
 /// Steps from the end of the prompt to its double, and again.
-template <std::size_t Threads> void decode(State& state) {
+template <std::size_t Threads> void write_tokens(State& state) {
   auto const sharing = shared_by(Threads);
   auto const& p = weights();
   auto const run = std::make_unique<streaming<model, token>>();
@@ -72,9 +72,9 @@ template <std::size_t Threads> void decode(State& state) {
     }
   }
 }
-BENCHMARK(decode<1>)->Name("gpt2/decode");
-BENCHMARK(decode<1>)->Name("one_thread/threads/gpt2/decode")->UseRealTime();
-BENCHMARK(decode<2>)->Name("threads/gpt2/decode")->UseRealTime();
+BENCHMARK(write_tokens<1>)->Name("gpt2/decode");
+BENCHMARK(write_tokens<1>)->Name("one_thread/threads/gpt2/decode")->UseRealTime();
+BENCHMARK(write_tokens<2>)->Name("threads/gpt2/decode")->UseRealTime();
 
 template <std::size_t Threads> void prefill(State& state) {
   auto const sharing = shared_by(Threads);

@@ -22,7 +22,7 @@ using four_levels = unet<unet_options{.in = 3,
                                       .groups = 8,
                                       .recompute = Recompute}>;
 template <bool Recompute>
-using language_model = gpt<gpt_options{
+using small_gpt = gpt<gpt_options{
     .vocabulary = 128, .width = 128, .blocks = 12, .heads = 4, .recompute = Recompute}>;
 
 using images = tensor<float, shape<4, 32, 32, 3>>;
@@ -55,6 +55,6 @@ auto main() -> int {
       "sizeof");
   print_model<four_levels<false>, images, steps>("unet, four levels");
   print_model<four_levels<true>, images, steps>("unet, recompute");
-  print_model<language_model<false>, tokens>("gpt, 12 blocks");
-  print_model<language_model<true>, tokens>("gpt, recompute");
+  print_model<small_gpt<false>, tokens>("gpt, 12 blocks");
+  print_model<small_gpt<true>, tokens>("gpt, recompute");
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include <tessera/bridge/npy.hpp>
 #include <tessera/io/mapped_file.hpp>
+
+#include <xtensor/xadapt.hpp>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <numeric>
+#include <sstream>
 
 #include "commands.hpp"
 #include "model_options.hpp"
@@ -21,6 +25,8 @@ struct bench_settings {
   model_options model;
   std::size_t tokens = 64;
   std::size_t runs = 5;
+  std::string prompts;
+  std::string scores;
   std::string perplexity;
   std::size_t window = 512;
 };
@@ -162,8 +168,33 @@ void measure_perplexity(bench_settings const& s) {
               std::exp(sum / static_cast<double>(count)), count, window,
               s.model.how.exact ? ", weights widened" : ", weights as stored");
 }
+/// The scores of all tokens behind each line of a file, as one array (lines, vocabulary).
+void write_scores(bench_settings const& s) {
+  auto opened = open_lanes(s.model.path, s.model.how);
+  auto const bounds = opened.model->bounds();
+  auto lines = std::istringstream{read_text(s.prompts)};
+  auto all = std::vector<float>{};
+  auto count = std::size_t{0};
+  for (auto line = std::string{}; std::getline(lines, line); ++count) {
+    auto const tokens = opened.texts.encode(line);
+    if (tokens.empty() || tokens.size() > bounds.context)
+      throw file_error(s.prompts, "line " + std::to_string(count + 1) + ": expected 1 to " +
+                                      std::to_string(bounds.context) + " tokens, got " +
+                                      std::to_string(tokens.size()));
+    auto scores = std::array<std::span<float const>, 1>{};
+    for (auto at = std::size_t{0}; at < tokens.size();) {
+      auto const n = std::min(bounds.rows, tokens.size() - at);
+      opened.model->step(std::array{lane_tokens{0, at, std::span{tokens}.subspan(at, n)}}, scores);
+      at += n;
+    }
+    all.insert(all.end(), scores[0].begin(), scores[0].end());
+  }
+  save_npy(s.scores, xt::adapt(all, std::vector<std::size_t>{count, bounds.vocabulary}));
+}
 [[nodiscard]] auto bench(bench_settings const& s) -> int {
-  if (s.perplexity.empty())
+  if (not s.prompts.empty())
+    write_scores(s);
+  else if (s.perplexity.empty())
     measure(s);
   else
     measure_perplexity(s);
@@ -187,6 +218,10 @@ auto add_bench(CLI::App& program) -> command {
   app->add_option("--window", s->window, "tokens that are read together for it")
       ->capture_default_str()
       ->check(CLI::Range(2, 1 << 20));
+  auto* const prompts =
+      app->add_option("--prompts", s->prompts, "a text in each line of this file");
+  app->add_option("--scores", s->scores, "an NPY file for the scores behind each, instead")
+      ->needs(prompts);
   return {app, [s] { return bench(*s); }};
 }
 

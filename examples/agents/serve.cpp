@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/io/file.hpp>
+#include <tessera/serve/http_metrics.hpp>
 #include <tessera/serve/http_server.hpp>
 #include <tessera/serve/openai.hpp>
 #include <tessera/serve/process_metrics.hpp>

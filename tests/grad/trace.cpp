@@ -16,7 +16,7 @@ template <std::size_t Features> struct gate {
     return x * sigmoid(p.weight * x + p.bias);
   }
 };
-template <std::size_t Features> struct rms_norm {
+template <std::size_t Features> struct mean_square_norm {
   template <class Storage> struct parameters {
     tensor_in<Storage, shape<Features>> weight;
     TESSERA_PARAMETERS(weight)
@@ -77,7 +77,7 @@ static_assert(parameter_count<gate<4>> == 8);
 TEST_CASE("trace: a forward-only layer has its gradient") {
   using X = tensor<double, shape<5, 3, 6>>;
   test::passes_gradient_check<sequential<linear<6, 4>, gate<4>, gate<4>>, X>();
-  test::passes_gradient_check<sequential<linear<6, 4>, rms_norm<4>, linear<4, 2>>, X>();
+  test::passes_gradient_check<sequential<linear<6, 4>, mean_square_norm<4>, linear<4, 2>>, X>();
   test::passes_gradient_check<sequential<linear<6, 4>, nested_means>, X>();
   test::passes_gradient_check<sequential<linear<6, 4>, over_time>, X>();
   test::passes_gradient_check<sequential<linear<6, 6>, modulate, linear<2, 2>>, X>();
@@ -86,22 +86,23 @@ TEST_CASE("trace: a forward-only layer has its gradient") {
 }
 TEST_CASE("trace: bounded extents, other backends") {
   using B = tensor<double, shape<at_most(5), at_most(4), 6>>;
-  test::passes_gradient_check<sequential<linear<6, 4>, rms_norm<4>, over_time>, B>(1, 0.7, 4, 2);
+  test::passes_gradient_check<sequential<linear<6, 4>, mean_square_norm<4>, over_time>, B>(1, 0.7,
+                                                                                           4, 2);
   using R = tensor<double, shape<5, 3, 6>, reference>;
-  test::passes_gradient_check<sequential<linear<6, 4>, rms_norm<4>, every_function>, R>();
+  test::passes_gradient_check<sequential<linear<6, 4>, mean_square_norm<4>, every_function>, R>();
 }
 template <class B> using batch = tensor<float, shape<5, 3, 6>, B>;
 TEST_CASE("trace: vectors have the bits of the reference") {
-  test::equals_reference<batch,
-                         sequential<linear<6, 37>, gate<37>, rms_norm<37>, every_function>>();
+  test::equals_reference<
+      batch, sequential<linear<6, 37>, gate<37>, mean_square_norm<37>, every_function>>();
   test::equals_reference<batch, sequential<linear<6, 19>, over_time, one_number>>();
 }
 TEST_CASE("trace: a forward-only layer streams where its rows are apart") {
-  test::streams_like_a_sequence<sequential<linear<6, 4>, gate<4>, rms_norm<4>>,
+  test::streams_like_a_sequence<sequential<linear<6, 4>, gate<4>, mean_square_norm<4>>,
                                 tensor<float, shape<5, 2, 6>>>();
 }
 TEST_CASE("trace: frozen parameters and an unwanted dx") {
-  using model = sequential<gate<4>, rms_norm<4>>;
+  using model = sequential<gate<4>, mean_square_norm<4>>;
   using X = tensor<double, shape<2, 4>>;
   auto const pass = std::make_unique<differentiation<model, X>>();
   auto p = parameters_of<model, owned<double>>{};
@@ -174,12 +175,12 @@ template <class Model> [[nodiscard]] auto device_differs() -> double {
 }  // namespace
 
 TEST_CASE("trace: slopes on the device are those of the reference, in their order") {
-  CHECK(device_differs<gate<4>>() == 0);         // by columns
-  CHECK(device_differs<every_function>() == 0);  // by elements
-  CHECK(device_differs<nested_means>() == 0);    // by rows
-  CHECK(device_differs<rms_norm<4>>() == 0);     // by columns, and by rows
-  CHECK(device_differs<over_time>() < 1e-6);     // sums of columns are cut into parts there
-  CHECK(device_differs<one_number>() == 0);      // a number that all rows share
-  CHECK(device_differs<shifted>() == 0);         // one thread
-  CHECK(device_differs<neighbours>() == 0);      // one thread
+  CHECK(device_differs<gate<4>>() == 0);              // by columns
+  CHECK(device_differs<every_function>() == 0);       // by elements
+  CHECK(device_differs<nested_means>() == 0);         // by rows
+  CHECK(device_differs<mean_square_norm<4>>() == 0);  // by columns, and by rows
+  CHECK(device_differs<over_time>() < 1e-6);          // sums of columns are cut into parts there
+  CHECK(device_differs<one_number>() == 0);           // a number that all rows share
+  CHECK(device_differs<shifted>() == 0);              // one thread
+  CHECK(device_differs<neighbours>() == 0);           // one thread
 }

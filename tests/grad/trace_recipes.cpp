@@ -37,7 +37,7 @@ template <std::size_t Features> struct prelu {
   template <class S> using expected_shape = with_last<S, Features>;
   static constexpr auto forward(auto const& p, auto x) { return where(x > 0, x, p.weight * x); }
 };
-template <std::size_t Features> struct rms_norm {
+template <std::size_t Features> struct mean_square_norm {
   template <class Storage> struct parameters {
     tensor_in<Storage, shape<Features>> weight;
     TESSERA_PARAMETERS(weight)
@@ -67,11 +67,11 @@ TEST_CASE("recipes: by hand") {
   CHECK(test::distance(answer<product_of_both>(x), {-2, 0}) < 1e-6);
   CHECK(test::distance(answer<softmax_layer>(x),
                        {0.005653303, 0.041772571, 0.113549619, 0.839024507}) < 1e-6);
-  CHECK(test::distance(answer<rms_norm<4>>(x),
+  CHECK(test::distance(answer<mean_square_norm<4>>(x),
                        {-0.267260860, 0.000000000, 0.133630430, 0.400891290}) < 1e-6);
 }
 TEMPLATE_TEST_CASE("recipes: gradient check", "", softmax_layer, leaky_relu, elu, glu,
-                   product_of_both, prelu<4>, rms_norm<4>, gated) {
+                   product_of_both, prelu<4>, mean_square_norm<4>, gated) {
   test::passes_gradient_check<TestType, tensor<double, shape<3, 4>>>();
 }
 TEST_CASE("recipes: the mean of an image, by channel") {

@@ -3,7 +3,9 @@
 
 #include <tessera/compose/objects.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 
