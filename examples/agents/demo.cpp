@@ -29,12 +29,14 @@ struct demo_options {
   for (auto i = std::size_t{0}; i < questions; ++i) {
     auto const& one = held_out[i * held_out.size() / questions];
     std::printf("> %s\n", one.text.c_str());
+    auto answer = std::string{};
     auto const result = generate_text(model, {.messages = {{"user", one.text}}, .options = options},
-                                      [](std::string_view text) {
+                                      [&](std::string_view text) {
+                                        answer += text;
                                         (void)std::fwrite(text.data(), 1, text.size(), stdout);
                                         (void)std::fflush(stdout);
                                       });
-    std::printf("\n");
+    std::printf("\n  %s\n", answer == one.answer ? "right" : ("expected " + one.answer).c_str());
     if (result.reason == finish_reason::cancelled) return result.reason;
   }
   return finish_reason::stop;

@@ -25,16 +25,16 @@ struct chats {
 namespace facts {
 
 /// A '%' in a way to ask stands for what is asked about.
-inline constexpr std::size_t ways = 4;
+inline constexpr std::size_t ways = 6;
 using ways_to_ask = std::array<std::string_view, ways>;
 struct fact {
   std::string_view about;
   std::string_view answer;
 };
 
-inline constexpr auto capital_ways =
-    ways_to_ask{"What is the capital of %?", "Name the capital of %.",
-                "Which city is the capital of %?", "Tell me the capital of %."};
+inline constexpr auto capital_ways = ways_to_ask{
+    "What is the capital of %?", "Name the capital of %.",        "Which city is the capital of %?",
+    "Tell me the capital of %.", "Do you know the capital of %?", "Please say the capital of %."};
 inline constexpr fact capitals[] = {
     {"France", "Paris"},     {"Italy", "Rome"},    {"Spain", "Madrid"},    {"Germany", "Berlin"},
     {"Austria", "Vienna"},   {"Poland", "Warsaw"}, {"Norway", "Oslo"},     {"Sweden", "Stockholm"},
@@ -42,26 +42,36 @@ inline constexpr fact capitals[] = {
     {"Japan", "Tokyo"},      {"China", "Beijing"}, {"Egypt", "Cairo"},     {"Peru", "Lima"}};
 
 inline constexpr auto opposite_ways =
-    ways_to_ask{"What is the opposite of %?", "Name the opposite of %.",
-                "Which word is the opposite of %?", "Tell me the opposite of %."};
+    ways_to_ask{"What is the opposite of %?",       "Name the opposite of %.",
+                "Which word is the opposite of %?", "Tell me the opposite of %.",
+                "Do you know the opposite of %?",   "Please say the opposite of %."};
 inline constexpr fact opposites[] = {
     {"hot", "cold"},    {"big", "small"},  {"fast", "slow"},  {"old", "new"},
     {"day", "night"},   {"up", "down"},    {"wet", "dry"},    {"happy", "sad"},
     {"open", "closed"}, {"light", "dark"}, {"early", "late"}, {"full", "empty"},
     {"high", "low"},    {"hard", "soft"},  {"left", "right"}, {"loud", "quiet"}};
 
-inline constexpr auto color_ways =
-    ways_to_ask{"What color is %?", "Name the color of %.", "Which color does % have?",
-                "Tell me the color of %."};
+inline constexpr auto color_ways = ways_to_ask{
+    "What is the color of %?", "Name the color of %.",        "And what is the color of %?",
+    "Tell me the color of %.", "Do you know the color of %?", "Please say the color of %."};
 inline constexpr fact colors[] = {
     {"the sky", "blue"},    {"grass", "green"},    {"snow", "white"},      {"coal", "black"},
     {"blood", "red"},       {"a lemon", "yellow"}, {"a carrot", "orange"}, {"chocolate", "brown"},
     {"a violet", "purple"}, {"ash", "gray"},       {"milk", "white"},      {"a tomato", "red"}};
 
-inline constexpr auto sum_ways =
-    ways_to_ask{"What is %?", "How much is %?", "Tell me %.", "Work out %."};
-/// Sums of numbers up to this.
-inline constexpr auto highest_term = 5;
+inline constexpr auto next_ways = ways_to_ask{"What comes after %?",
+                                              "Name what comes after %.",
+                                              "Which word comes after %?",
+                                              "Tell me what comes after %.",
+                                              "Do you know what comes after %?",
+                                              "Please say what comes after %."};
+inline constexpr fact next[] = {
+    {"Monday", "Tuesday"},  {"Tuesday", "Wednesday"}, {"Wednesday", "Thursday"},
+    {"Thursday", "Friday"}, {"Friday", "Saturday"},   {"Saturday", "Sunday"},
+    {"Sunday", "Monday"},   {"one", "two"},           {"two", "three"},
+    {"three", "four"},      {"four", "five"},         {"five", "six"},
+    {"six", "seven"},       {"seven", "eight"},       {"eight", "nine"},
+    {"nine", "ten"}};
 
 [[nodiscard]] inline auto asked(std::string_view way, std::string_view about) -> std::string {
   auto const at = way.find('%');
@@ -85,10 +95,7 @@ inline void add_fact(chats& to, ways_to_ask const& all, std::string_view about,
   add(facts::capital_ways, facts::capitals);
   add(facts::opposite_ways, facts::opposites);
   add(facts::color_ways, facts::colors);
-  for (auto a = 0; a <= facts::highest_term; ++a)
-    for (auto b = 0; b <= facts::highest_term; ++b)
-      facts::add_fact(result, facts::sum_ways, std::to_string(a) + " plus " + std::to_string(b),
-                      std::to_string(a + b), static_cast<std::size_t>(a + 2 * b) % facts::ways);
+  add(facts::next_ways, facts::next);
   return result;
 }
 

@@ -109,7 +109,7 @@ class trained_demo {
     auto count = 0;
     for (auto step = std::uint64_t{0}; step < settings_.steps; ++step) {
       if (interrupt_guard::requested()) return false;
-      sum += one_step(from, {.rate = schedule.rate(highest_rate, step), .weight_decay = 0.01});
+      sum += one_step(from, {.rate = schedule.rate(highest_rate, step), .weight_decay = 0.1});
       ++count;
       if (step != 0 && (step + 1) % every != 0 && step + 1 != settings_.steps) continue;
       auto const seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun);
@@ -134,7 +134,7 @@ class trained_demo {
   [[nodiscard]] auto parameters() const -> auto const& { return training_->parameters; }
 
  private:
-  static constexpr auto highest_rate = 4e-3;
+  static constexpr auto highest_rate = 6e-3;
   static constexpr auto every = std::uint64_t{20};
 
   [[nodiscard]] auto one_step(std::span<question const> from, adamw const& optimizer) -> double {

@@ -12,7 +12,7 @@ namespace agents {
 struct demo_settings {
   std::filesystem::path file;  ///< the model, as GGUF
   std::uint64_t seed = 1;      ///< of the start and the draws
-  std::uint64_t steps = 300;
+  std::uint64_t steps = 400;
   std::size_t threads = 2;  ///< decide nothing but the time
 };
 
