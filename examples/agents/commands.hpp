@@ -17,6 +17,7 @@ struct command {
 /// Each adds itself, with its options, to the program.
 [[nodiscard]] auto add_bench(CLI::App& program) -> command;
 [[nodiscard]] auto add_chat(CLI::App& program) -> command;
+[[nodiscard]] auto add_demo(CLI::App& program) -> command;
 [[nodiscard]] auto add_embed(CLI::App& program) -> command;
 [[nodiscard]] auto add_fetch(CLI::App& program) -> command;
 [[nodiscard]] auto add_generate(CLI::App& program) -> command;

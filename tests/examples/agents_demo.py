@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""agents_demo.py <program>: a model that is trained on the spot, its file, and what other commands make of it."""
+import pathlib
+import re
+import sys
+import tempfile
+
+from program import Program
+
+program = Program(sys.argv[1])
+run, check = program.run, program.check
+
+
+def trained(folder, *arguments):
+    """What a training prints, and the file that it leaves."""
+    done = run("demo", "--output", folder, *arguments)
+    check(done.returncode == 0, f"demo {arguments} ends well: {done.stderr}")
+    return done.stdout, folder / "model.gguf"
+
+
+def learns(folder):
+    text, file = trained(folder / "whole")
+    losses = [float(loss) for loss in re.findall(r"^step +\d+ of \d+, loss ([\d.]+)", text, re.M)]
+    check(len(losses) > 5, f"losses are printed: {text}")
+    check(all(b < a for a, b in zip(losses[:5], losses[1:5])), f"the loss falls: {losses}")
+    check(losses[-1] < losses[0] / 20, f"and far: {losses}")
+    found = re.search(r"^held out: (\d+) of (\d+) answers are right$", text, re.M)
+    check(found is not None, f"answers are counted: {text}")
+    right, asked = map(int, found.groups())
+    check(right >= 0.9 * asked, f"what was held out is answered: {right} of {asked}")
+    answers = re.findall(r"^> (.+)\n(.*)\n  (right|expected .+)$", text, re.M)
+    check(len(answers) == 6, f"six questions are answered: {text}")
+    check(sum(verdict == "right" for _, _, verdict in answers) >= 6 - (asked - right), f"as counted: {answers}")
+    check(str(file) in text, "the file is named")
+    return file, answers
+
+
+def answers_as_any_model(file, answers):
+    for question, answer, _ in answers:
+        done = run("generate", "--model", file, "--temperature", 0, "--max-tokens", 20, "--prompt", question)
+        check(done.stdout == answer + "\n", f"generate answers {question}: {done.stdout!r}, not {answer!r}")
+    chat = "<|im_start|>user\n" + answers[0][0] + "<|im_end|>\n<|im_start|>assistant\n"
+    done = run("generate", "--model", file, "--raw", "--temperature", 0, "--max-tokens", 20, "--prompt", chat)
+    check(done.returncode == 0 and done.stdout == answers[0][1], f"as a raw text: {done.stdout!r} {done.stderr}")
+    text = "Is 7 < 8?\n\u00e9\u20ac"
+    done = run("tokenize", "--model", file, "--text", text)
+    check(done.stdout.split() == [str(byte) for byte in text.encode()], f"tokens are bytes: {done.stdout}")
+    done = run("tokenize", "--model", file, "--text", "<|im_start|>a<|im_end|><|endoftext|>")
+    check(done.stdout.split() == ["257", "97", "258", "256"], f"and three that are none: {done.stdout}")
+    done = run("inspect", file)
+    for line in ('general.architecture (string) = "llama"', "llama.context_length (u32) = 128", "tensors: 20",
+                 'tokenizer.ggml.pre (string) = "gpt-2"', "tokenizer.ggml.eos_token_id (u32) = 258"):
+        check(line in done.stdout, f"inspect prints {line}: {done.stdout}")
+
+
+def repeats_itself(folder):
+    _, first = trained(folder / "first", "--steps", 20, "--seed", 5)
+    _, again = trained(folder / "again", "--steps", 20, "--seed", 5, "--threads", 1)
+    _, other = trained(folder / "other", "--steps", 20, "--seed", 6)
+    check(first.read_bytes() == again.read_bytes(), "the same seed gives the same file, by one thread as by two")
+    check(first.read_bytes() != other.read_bytes(), "another seed gives another")
+    check(not list(folder.glob("*/*[!f]")), "nothing else is left")
+
+
+def refuses(folder):
+    (folder / "file").write_text("")
+    program.refuses((["demo", "--steps", 1], "--steps"), (["demo", "--seed", -1], "--seed"),
+                    (["demo", "--output", folder / "file"], "file"), (["demo", "--threads", 0], "--threads"))
+
+
+with tempfile.TemporaryDirectory() as name:
+    answers_as_any_model(*learns(pathlib.Path(name)))
+with tempfile.TemporaryDirectory() as name:
+    repeats_itself(pathlib.Path(name))
+    refuses(pathlib.Path(name))
+sys.exit(1 if program.failures else 0)
