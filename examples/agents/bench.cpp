@@ -3,6 +3,7 @@
 #include <tessera/io/mapped_file.hpp>
 #include <tessera/program/settings.hpp>
 
+#include <nlohmann/json.hpp>
 #include <xtensor/xadapt.hpp>
 
 #include <chrono>

@@ -22,6 +22,7 @@ struct command {
 [[nodiscard]] auto add_fetch(CLI::App& program) -> command;
 [[nodiscard]] auto add_generate(CLI::App& program) -> command;
 [[nodiscard]] auto add_inspect(CLI::App& program) -> command;
+[[nodiscard]] auto add_run(CLI::App& program) -> command;
 [[nodiscard]] auto add_serve(CLI::App& program) -> command;
 [[nodiscard]] auto add_tokenize(CLI::App& program) -> command;
 

@@ -4,6 +4,7 @@
 #include <tessera/io/gguf/writer.hpp>
 #include <tessera/io/llama_file.hpp>
 #include <tessera/layers/loss.hpp>
+#include <tessera/optim/clipping.hpp>
 #include <tessera/optim/schedule.hpp>
 #include <tessera/optim/training.hpp>
 #include <tessera/random/torch.hpp>
@@ -11,8 +12,12 @@
 #include <tessera/train/interrupt.hpp>
 #include <tessera/train/workers.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <memory>
 
 namespace agents {
 

@@ -12,9 +12,9 @@ namespace {
 [[nodiscard]] auto run(int count, char const* const* arguments) -> int {
   auto app = CLI::App{"Language models from files"};
   app.require_subcommand(1);
-  auto const commands = std::vector{add_demo(app),  add_generate(app), add_chat(app),
-                                    add_serve(app), add_embed(app),    add_tokenize(app),
-                                    add_bench(app), add_inspect(app),  add_fetch(app)};
+  auto const commands = std::vector{
+      add_demo(app),  add_run(app),      add_generate(app), add_chat(app),    add_serve(app),
+      add_embed(app), add_tokenize(app), add_bench(app),    add_inspect(app), add_fetch(app)};
   if (not tessera::parse_command_line(app, count, arguments)) return 0;
   for (auto const& each : commands)
     if (each.called->parsed()) return each.run();

@@ -4,7 +4,6 @@
 #include <tessera/core/contract.hpp>
 #include <tessera/core/scalar.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -124,8 +123,8 @@ struct block_range {
     auto const x = static_cast<float>(value(i));
     require(magnitude(x) <= std::numeric_limits<float>::max(),
             "numbers in blocks: one is not finite");
-    result.least = std::min(result.least, x);
-    result.most = std::max(result.most, x);
+    result.least = x < result.least ? x : result.least;
+    result.most = result.most < x ? x : result.most;
     if (magnitude(x) > magnitude(result.farthest)) result.farthest = x;
   }
   return result;

@@ -157,14 +157,13 @@ template <class S> void check_ranges(S const& s) {
       s);
 }
 
-/// Reads a YAML file over `s`: whole numbers in decimal digits, finite numbers, texts.
+/// Reads the keys and values of a map over `s`; `place` says in errors where it stands.
 ///
-/// Errors  usage_error for a file of more than 64 KiB or that is no such file, an unknown key or
-///         one that comes twice, a value of another type; file_error where it cannot be read
-template <class S> void read_config(std::string const& path, S& s) {
-  auto const fail = [&](std::string const& what) { throw usage_error(path + ": " + what); };
+/// Errors  those of read_config for what it holds
+template <class S> void read_settings(std::string const& place, YAML::Node const& map, S& s) {
+  auto const fail = [&](std::string const& what) { throw usage_error(place + ": " + what); };
   auto seen = std::set<std::string>{};
-  for (auto const& entry : detail::yaml_map(path)) {
+  for (auto const& entry : map) {
     if (not entry.first.IsScalar()) fail("a key is no name");
     auto const& key = entry.first.Scalar();
     auto const& given = entry.second;
@@ -186,6 +185,14 @@ template <class S> void read_config(std::string const& path, S& s) {
         s);
     if (not known) fail("unknown key " + shown);
   }
+}
+
+/// Reads a YAML file over `s`: whole numbers in decimal digits, finite numbers, texts.
+///
+/// Errors  usage_error for a file of more than 64 KiB or that is no such file, an unknown key or
+///         one that comes twice, a value of another type; file_error where it cannot be read
+template <class S> void read_config(std::string const& path, S& s) {
+  read_settings(path, detail::yaml_map(path), s);
 }
 
 /// The settings that are decided as YAML, which read_config reads as the same bits.

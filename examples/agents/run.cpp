@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+#include <tessera/group/engine_agent.hpp>
+#include <tessera/group/in_step.hpp>
+#include <tessera/group/remote_agent.hpp>
+#include <tessera/group/session.hpp>
+#include <tessera/train/interrupt.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "commands.hpp"
+#include "group_config.hpp"
+#include "opened_model.hpp"
+
+namespace agents {
+
+namespace {
+
+using namespace tessera;
+using clock = std::chrono::steady_clock;
+
+enum status : int { answered = 0, wrong_config = 1, failed = 2, out_of_time = 3, interrupted = 4 };
+
+struct run_settings {
+  std::string question;
+  std::string config;
+  group_settings given;  // by the command line
+  std::uint64_t local = 3;
+  std::vector<std::string> remote;  // URL or URL#MODEL
+  double temperature = 0.7;
+  std::uint64_t max_tokens = 200;
+  bool exact = false;
+  std::string output = "sessions";
+  std::string session;
+  bool automation = false;
+  bool lists = false;
+  bool validates = false;
+};
+
+/// The group of the file, under what the command line says.
+[[nodiscard]] auto settings_of(run_settings const& s, CLI::App const& app) -> group_settings {
+  auto result = group_settings{};
+  if (not s.config.empty()) read_group(s.config, result);
+  auto const has = [&](char const* name) { return app.count(name) > 0; };
+  if (has("--model")) result.model = s.given.model;
+  if (has("--threads")) result.threads = s.given.threads;
+  if (has("--seed")) result.seed = s.given.seed;
+  if (has("--timeout")) result.timeout = s.given.timeout;
+  if (has("--max-new-answers")) result.max_new_answers = s.given.max_new_answers;
+  if (s.exact) result.arithmetic = "exact";
+  if (has("--agents") || has("--remote") || result.agents.empty()) {
+    auto const local = has("--agents") || not has("--remote") ? s.local : 0;
+    result.agents.assign(local, {});
+    for (auto const& one : s.remote) {
+      auto const mark = std::min(one.find('#'), one.size());
+      result.agents.push_back({.id = {},
+                               .url = one.substr(0, mark),
+                               .model = one.substr(std::min(mark + 1, one.size())),
+                               .token_variable = {},
+                               .character = {},
+                               .seed = {}});
+    }
+  }
+  for (auto& one : result.agents) {
+    if (has("--temperature")) one.temperature = s.temperature;
+    if (has("--max-tokens")) one.max_tokens = s.max_tokens;
+  }
+  complete_group(result);
+  return result;
+}
+
+[[nodiscard]] auto model_of(opened_model const& model) -> agent_model {
+  if (not model.texts.encode_chat)
+    throw usage_error(model.name + " has no chat template, which a group needs");
+  return {.runs = model.runs.get(),
+          .encode =
+              [encode = model.texts.encode_chat](std::vector<group_message> const& messages) {
+                auto chat = std::vector<chat_message>{};
+                for (auto const& one : messages) chat.push_back({one.role, one.content});
+                return encode(chat);
+              },
+          .make_decoder = model.texts.make_decoder,
+          .index = model.index,
+          .end_tokens = model.texts.end_tokens};
+}
+
+[[nodiscard]] auto token_of(agent_settings const& s) -> std::string {
+  if (s.token_variable.empty()) return {};
+  auto const* const token = std::getenv(s.token_variable.c_str());
+  if (token == nullptr) throw usage_error(s.id + ": the environment has no " + s.token_variable);
+  return token;
+}
+[[nodiscard]] auto make_agents(group_settings const& s, std::optional<opened_model> const& model)
+    -> std::vector<std::shared_ptr<group_agent>> {
+  auto result = std::vector<std::shared_ptr<group_agent>>{};
+  for (auto i = std::size_t{0}; i < s.agents.size(); ++i) {
+    auto const& one = s.agents[i];
+    auto const seed = one.seed.value_or(s.seed);
+    if (one.url.empty())
+      result.push_back(std::make_shared<engine_agent>(
+          model_of(*model), engine_agent_options{.character = one.character,
+                                                 .sampling = {.temperature = one.temperature,
+                                                              .top_p = one.top_p,
+                                                              .max_tokens = one.max_tokens,
+                                                              .seed = seed,
+                                                              .stream = std::uint64_t{i} << 32U}}));
+    else
+      result.push_back(
+          std::make_shared<remote_agent>(remote_agent_options{.url = one.url,
+                                                              .model = one.model,
+                                                              .token = token_of(one),
+                                                              .character = one.character,
+                                                              .temperature = one.temperature,
+                                                              .seed = seed + i,
+                                                              .max_tokens = one.max_tokens}));
+  }
+  return result;
+}
+
+/// What a reader sees of a group while it works: a line for each action, on standard error.
+class spectator {
+ public:
+  explicit spectator(bool brief) : brief_(brief) {}
+
+  void operator()(group_event const& event, group_protocol const& group) {
+    using enum group_event_kind;
+    if (event.kind == begin) {
+      say("", std::to_string(group.size()) + " agents begin");
+      return;
+    }
+    auto const& id = group.id(event.agent);
+    switch (event.kind) {
+      case answer:
+        say(id,
+            group.answer_of(event.agent) == event.text ? "answers" : "answers what does not count",
+            event.text);
+        return;
+      case vote:
+        say(id, "votes for " + event.target, event.text);
+        return;
+      case presentation:
+        say(id, "presents");
+        return;
+      case malformed:
+        say(id, "does what is no action", event.text);
+        return;
+      case failure:
+        say(id, "is lost", event.text, true);
+        return;
+      case timeout:
+        say(id, "is lost: it took too long");
+        return;
+      default:
+        return;
+    }
+  }
+
+ private:
+  void say(std::string const& id, std::string what, std::string const& text = {},
+           bool always = false) const {
+    auto const seconds = std::chrono::duration<double>(clock::now() - begun_).count();
+    if (not text.empty() && (always || not brief_)) what += ": " + text;
+    (void)std::fprintf(stderr, "%6.1f s  %s%s%s\n", seconds, id.c_str(), id.empty() ? "" : " ",
+                       what.c_str());
+  }
+
+  bool brief_;
+  clock::time_point begun_ = clock::now();
+};
+
+[[nodiscard]] auto status_of(group_outcome const& outcome) -> status {
+  if (outcome.cause == group_cause::time_limit) return out_of_time;
+  return outcome.winner ? answered : failed;
+}
+
+/// Asks the group, and keeps what it did in a turn of the session.
+[[nodiscard]] auto ask(run_settings const& s, group_settings const& settings,
+                       std::optional<opened_model> const& model, group_session& session) -> status {
+  auto ids = std::vector<std::string>{};
+  for (auto const& one : settings.agents) ids.push_back(one.id);
+  auto const task = session.task(s.question);
+  auto all = make_agents(settings, model);
+  auto turn = session.begin_turn(s.question, ids);
+  auto options = group_options{};
+  options.max_new_answers = settings.max_new_answers;
+  options.time_limit = group_time{std::llround(settings.timeout * 1000)};
+  auto group =
+      group_recorder(s.question, ids, options, [&](std::string_view line) { turn.write(line); });
+  auto sees = spectator(s.automation);
+  auto written = clock::time_point{};
+  auto const how =
+      conductor_options{.observe =
+                            [&](group_event const& event, group_protocol const& state) {
+                              sees(event, state);
+                              if (clock::now() - written < std::chrono::seconds{2}) return;
+                              turn.write_status(state);
+                              written = clock::now();
+                            },
+                        .interrupted = [] { return interrupt_guard::requested(); }};
+  auto const whole = settings.has_remote()
+                         ? conduct(group, task, std::move(all), how)
+                         : conduct_in_step(*model->runs, group, task, std::move(all), how);
+  turn.finish(group.group());
+  (void)std::fprintf(stderr, "the record is in %s\n", turn.folder().c_str());
+  if (not whole) return interrupted;
+  auto const& outcome = group.group().outcome();
+  if (outcome.winner) {
+    (void)std::fprintf(stderr, "the answer of %s, by %s:\n", ids[*outcome.winner].c_str(),
+                       std::string{name_of(outcome.cause)}.c_str());
+    (void)std::printf("%s\n", outcome.answer.c_str());
+  } else {
+    (void)std::fprintf(stderr, "no agent has answered\n");
+  }
+  return status_of(outcome);
+}
+
+void list(std::filesystem::path const& root) {
+  for (auto const& one : list_sessions(root))
+    (void)std::printf("%s  %zu turns  %s\n", one.folder.c_str(), one.turns,
+                      shortened(one.last_question, 60).c_str());
+}
+
+[[nodiscard]] auto run(run_settings const& s, CLI::App const& app) -> int {
+  if (s.lists) {
+    list(s.output);
+    return answered;
+  }
+  auto const guard = interrupt_guard{};
+  auto settings = group_settings{};
+  auto model = std::optional<opened_model>{};
+  auto session = std::optional<group_session>{};
+  try {
+    settings = settings_of(s, app);
+    if (not s.validates && s.question.empty()) throw usage_error("expected a question, got none");
+    if (settings.has_local()) {
+      model = open_model(settings.model,
+                         {.exact = settings.arithmetic == "exact", .threads = settings.threads});
+      (void)model_of(*model);
+    }
+    (void)make_agents(settings, model);
+    if (s.validates) {
+      (void)std::printf("%zu agents, %s\n", settings.agents.size(),
+                        model ? model->name.c_str() : "all behind addresses");
+      return answered;
+    }
+    session = s.session.empty() ? group_session::begin(s.output) : group_session(s.session);
+  } catch (std::exception const& e) {
+    (void)std::fprintf(stderr, "agents run: %s\n", e.what());
+    return wrong_config;
+  }
+  return ask(s, settings, model, *session);
+}
+
+}  // namespace
+
+auto add_run(CLI::App& program) -> command {
+  auto* const app = program.add_subcommand("run", "a group of agents that answers and votes");
+  auto const s = std::make_shared<run_settings>();
+  auto const number = [&](char const* name, auto& value, char const* help) {
+    app->add_option(name, value, help)->capture_default_str();
+  };
+  app->add_option("question", s->question, "what the group is asked");
+  app->add_option("--config", s->config, "a YAML file of the group; options come over it");
+  app->add_option("--model", s->given.model, "a GGUF file, for agents of this machine");
+  app->add_flag("--exact", s->exact, "widen blocks to floats instead of multiplying them stored");
+  number("--threads", s->given.threads, "that share a step");
+  number("--agents", s->local, "of the model, instead of the file's");
+  app->add_option("--remote", s->remote, "URL or URL#MODEL of an agent behind an address");
+  number("--timeout", s->given.timeout, "seconds from the question to the end");
+  number("--max-new-answers", s->given.max_new_answers, "of one agent");
+  number("--seed", s->given.seed, "of all draws");
+  number("--temperature", s->temperature, "of all agents");
+  number("--max-tokens", s->max_tokens, "of an answer, of all agents");
+  number("--output", s->output, "the folder of sessions");
+  app->add_option("--session", s->session, "a session to go on with, or begin");
+  app->add_flag("--automation", s->automation, "a line for each action, without what was said");
+  app->add_flag("--list-sessions", s->lists, "print those of --output");
+  app->add_flag("--validate", s->validates, "check the group and its model, and ask nothing");
+  return {app, [s, app] { return run(*s, *app); }};
+}
+
+}  // namespace agents
