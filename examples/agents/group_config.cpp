@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "group_config.hpp"
 
+#include <tessera/group/session.hpp>
+
 #include <algorithm>
 
 namespace agents {
@@ -13,6 +15,7 @@ constexpr auto most_agents = std::size_t{64};  // as many as may wait for a lane
 
 void read_agents(std::string const& path, YAML::Node const& list, group_settings& s) {
   if (not list.IsSequence()) throw usage_error(path + ": agents: expected a list");
+  if (list.size() == 0) throw usage_error(path + ": expected 1 to 64 agents, got 0");
   s.agents.clear();
   for (auto const& one : list) {
     auto const place = path + ": agent " + std::to_string(s.agents.size() + 1);
@@ -53,6 +56,7 @@ void complete_group(group_settings& s) {
   for (auto i = std::size_t{0}; i < s.agents.size(); ++i) {
     auto& one = s.agents[i];
     if (one.id.empty()) one.id = "member_" + std::to_string(i + 1);
+    group_session::check_name(one.id);
     check_ranges(one);
     if (one.url.empty() && not(one.model.empty() && one.token_variable.empty()))
       throw usage_error(one.id + ": expected a url beside a model or a token, got none");

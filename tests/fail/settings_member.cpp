@@ -6,9 +6,9 @@
 using namespace tessera::detail;
 
 auto main() -> int {
-  static_assert(std::same_as<value_of<std::optional<double>>, double>);
+  static_assert(std::same_as<decided_value<std::optional<double>>, double>);
 #ifdef TESSERA_MUST_FAIL
-  auto const bad = value_of<std::optional<int>>{};
+  auto const bad = decided_value<std::optional<int>>{};
   (void)bad;
 #endif
 }

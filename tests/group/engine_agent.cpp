@@ -12,8 +12,8 @@ using test::speaking_model;
 
 namespace {
 
-constexpr auto bounds = lane_bounds{
-    .lanes = 4, .rows = 512, .context = 6000, .vocabulary = speaking_model::vocabulary};
+constexpr auto bounds =
+    lane_bounds{.lanes = 4, .rows = 512, .context = 6000, .vocabulary = speaking_model::vocabulary};
 
 auto made(speaking_model::script_function script, lane_bounds of = bounds,
           speaking_model::pause_function pause = {}, engine_options options = {})
@@ -201,7 +201,8 @@ TEST_CASE("engine_agent: what cannot be run is a failure of the agent alone") {
   CHECK_THROWS_WITH(why(*runs, std::string(1200, 'x')), Contains("at most 1200 tokens, got"));
   runs->close();
   CHECK_THROWS_WITH(why(*runs, "What?"), Contains("takes no more requests"));
-  auto const fails = made([](std::string_view) -> std::string { throw std::runtime_error("broken"); });
+  auto const fails =
+      made([](std::string_view) -> std::string { throw std::runtime_error("broken"); });
   CHECK(why(*fails, "What?") == "broken");
   auto no_end = speaking_model::model_of(*fails);
   no_end.end_tokens.clear();

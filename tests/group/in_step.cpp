@@ -14,12 +14,12 @@ using test::speaking_model;
 
 namespace {
 
-constexpr auto bounds = lane_bounds{
-    .lanes = 3, .rows = 512, .context = 6000, .vocabulary = speaking_model::vocabulary};
+constexpr auto bounds =
+    lane_bounds{.lanes = 3, .rows = 512, .context = 6000, .vocabulary = speaking_model::vocabulary};
 
 auto made(speaking_model::pause_function pause = {}) -> std::unique_ptr<engine> {
-  return std::make_unique<engine>(
-      std::make_unique<speaking_model>(bounds, speaking_model::script_function{}, std::move(pause)));
+  return std::make_unique<engine>(std::make_unique<speaking_model>(
+      bounds, speaking_model::script_function{}, std::move(pause)));
 }
 /// Four agents of three lanes.
 auto agents_of(engine& runs, std::uint64_t seed, std::size_t most = 24) {
@@ -128,11 +128,11 @@ TEST_CASE("in_step: it can be interrupted, and what observes may fail") {
   auto const runs = made([] { std::this_thread::sleep_for(200us); });
   auto group = group_protocol({"a", "b", "c", "d"}, {});
   auto observed = std::atomic<int>{0};
-  CHECK_FALSE(conduct_in_step(
-      *runs, group, {"What?"}, agents_of(*runs, 1, 5000),
-      {.tick = 2ms,
-       .observe = [&](group_event const&, group_protocol const&) { ++observed; },
-       .interrupted = [&] { return observed > 10; }}));
+  CHECK_FALSE(
+      conduct_in_step(*runs, group, {"What?"}, agents_of(*runs, 1, 5000),
+                      {.tick = 2ms,
+                       .observe = [&](group_event const&, group_protocol const&) { ++observed; },
+                       .interrupted = [&] { return observed > 10; }}));
   CHECK_FALSE(group.ended());
   auto const heard = observed.load();
   while (runs->counts().active + runs->counts().waiting > 0) std::this_thread::yield();

@@ -164,7 +164,8 @@ class spoken_constraint final : public token_constraint {
           std::ranges::find(ends, token) == ends.end())
         result.push_back(token);
     if (result.empty())
-      throw std::invalid_argument("spoken_constraint: expected a token that is not blank, got none");
+      throw std::invalid_argument(
+          "spoken_constraint: expected a token that is not blank, got none");
     return std::make_shared<std::vector<std::uint32_t> const>(std::move(result));
   }
   explicit spoken_constraint(beginnings allowed) : allowed_(std::move(allowed)) {}

@@ -28,7 +28,6 @@ struct engine_agent_options {
 
 namespace tessera::detail::inline TESSERA_TARGET {
 
-
 /// The round of an engine_agent, which its generations keep alive.
 class engine_round : public std::enable_shared_from_this<engine_round> {
  public:
@@ -157,9 +156,8 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
   }
   void spoken(step now) {
     if (now != step::reason)
-      action_ = {now == step::answer ? group_event_kind::answer : group_event_kind::presentation,
-                 {},
-                 {}};
+      action_ = {
+          now == step::answer ? group_event_kind::answer : group_event_kind::presentation, {}, {}};
     action_.text = std::move(text_);
     std::exchange(sink_, nullptr)->finish(std::move(action_));
   }
@@ -170,10 +168,8 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
     request.prompt = model_.encode(messages_);
     request.options.logprobs = 0;
     request.options.stream += number_;
-    request.done = [self = shared_from_this(), number = number_,
-                    next = std::move(next)](generation_result const& how) {
-      self->ended(number, how, next);
-    };
+    request.done = [self = shared_from_this(), number = number_, next = std::move(next)](
+                       generation_result const& how) { self->ended(number, how, next); };
     ticket_ = model_.runs->submit(std::move(request));
     if (not ticket_)
       throw std::runtime_error(ticket_.admitted() == admission::full
@@ -221,9 +217,9 @@ namespace tessera::inline TESSERA_TARGET {
 /// An agent of a shared engine: a sampling setting, a system message, a sequence of its own.
 ///
 /// No model can break the rules: what is done, and whom a vote is for, is chosen among what may be
-/// (`choice_constraint`; nothing is asked where there is no choice), texts begin with a word, and an
-/// action that was refused, as a copy is, is followed by a vote wherever there is one. Answers that
-/// are new begin what it was at again, with them.
+/// (`choice_constraint`; nothing is asked where there is no choice), texts begin with a word, and
+/// an action that was refused, as a copy is, is followed by a vote wherever there is one. Answers
+/// that are new begin what it was at again, with them.
 ///
 /// State   `start` after `start` draws anew: generation n uses stream sampling.stream + n
 /// Cost    each question reads the whole conversation again

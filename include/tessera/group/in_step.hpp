@@ -9,7 +9,6 @@
 /// Groups whose agents all have one engine: what happens depends on seeds and texts alone.
 namespace tessera::detail::inline TESSERA_TARGET {
 
-
 /// A conductor on an engine's thread: it hears between two steps what was said in the one before.
 template <class Group>
 class step_conductor : public std::enable_shared_from_this<step_conductor<Group>> {

@@ -115,14 +115,9 @@ class group_session {
     while (not make_new(turn_folder(count_))) ++count_;  // another process may have been faster
     return {turn_folder(count_), question};
   }
-
- private:
-  static auto make_new(std::filesystem::path const& folder) -> bool {
-    auto error = std::error_code{};
-    auto const made = create_directory(folder, error);
-    if (error) throw file_error(folder, "cannot be made: " + error.message());
-    return made;
-  }
+  /// Whether an agent's id can be the name of a folder.
+  ///
+  /// Errors  std::invalid_argument where it cannot
   static void check_name(std::string const& id) {
     auto const fine = [](char one) {
       return (one >= 'a' && one <= 'z') || (one >= 'A' && one <= 'Z') ||
@@ -131,6 +126,14 @@ class group_session {
     if (id.empty() || id.size() > 100 || id.front() == '.' || not std::ranges::all_of(id, fine))
       throw std::invalid_argument(
           "session: expected ids of letters, digits, '_', '-' and '.', 100 at most, got " + id);
+  }
+
+ private:
+  static auto make_new(std::filesystem::path const& folder) -> bool {
+    auto error = std::error_code{};
+    auto const made = create_directory(folder, error);
+    if (error) throw file_error(folder, "cannot be made: " + error.message());
+    return made;
   }
   [[nodiscard]] auto turn_folder(std::size_t number) const -> std::filesystem::path {
     return folder_ / ("turn_" + std::to_string(number));

@@ -22,8 +22,8 @@ auto add_value(CLI::App& app, std::string const& name, M& value, std::string con
   return app.add_option_function<std::string>(
       option_name(name),
       [&value, name](std::string const& given) {
-        auto read = value_of<M>{};
-        if (not read_value(given, read)) refuse(name, expected_value<value_of<M>>(), given);
+        auto read = decided_value<M>{};
+        if (not read_value(given, read)) refuse(name, expected_value<decided_value<M>>(), given);
         value = read;
       },
       help);

@@ -172,7 +172,7 @@ template <class S> void read_settings(std::string const& place, YAML::Node const
     auto known = false;
     S::visit(
         [&](char const* name, auto& value, char const*, setting_rules = {}) {
-          using T = detail::value_of<std::remove_reference_t<decltype(value)>>;
+          using T = detail::decided_value<std::remove_reference_t<decltype(value)>>;
           if (name != key) return;
           known = true;
           auto read = T{};

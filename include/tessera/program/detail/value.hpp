@@ -20,16 +20,16 @@ inline constexpr bool is_settable =
 template <class T>
 concept settable = is_settable<T>;
 
-template <class M> struct value_of_member {
+template <class M> struct member_value {
   static_assert(is_settable<M>,
                 "settings: a member is std::string, std::uint64_t, double, or an optional of one");
   using type = M;
 };
-template <class T> struct value_of_member<std::optional<T>> : value_of_member<T> {};
+template <class T> struct member_value<std::optional<T>> : member_value<T> {};
 /// What a member of a struct of settings holds, be it decided later or not.
-template <class M> using value_of = typename value_of_member<std::remove_const_t<M>>::type;
+template <class M> using decided_value = typename member_value<std::remove_const_t<M>>::type;
 template <class M>
-inline constexpr bool is_optional = not std::same_as<std::remove_const_t<M>, value_of<M>>;
+inline constexpr bool is_optional = not std::same_as<std::remove_const_t<M>, decided_value<M>>;
 
 /// f of what a member holds, where that is decided.
 template <class M> void if_decided(M const& member, auto const& f) {

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""agents_run.py <program>: groups of agents behind addresses, played by scripts; options, files, statuses."""
+import http.server
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from program import Program
+
+program = Program(sys.argv[1])
+check = program.check
+
+
+def run(*arguments):
+    return program.run("run", *arguments)
+
+
+class Address(http.server.ThreadingHTTPServer):
+    """An OpenAI-compatible address whose replies a function makes of the request."""
+
+    def __init__(self, reply):
+        self.asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(handler):
+                body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
+                self.asked.append((handler.path, handler.headers, body))
+                text = reply(body["messages"])
+                handler.send_response(200)
+                handler.send_header("Content-Type", "text/event-stream")
+                handler.send_header("Connection", "close")
+                handler.end_headers()
+                try:
+                    for i in range(0, len(text), 7):
+                        chunk = {"choices": [{"index": 0, "delta": {"content": text[i:i + 7]}}]}
+                        handler.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+                    handler.wfile.write(b"data: [DONE]\n\n")
+                except ConnectionError:
+                    pass  # it has new answers, and asks again
+                handler.close_connection = True
+
+            def log_message(handler, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.daemon_threads = True
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server_port}/v1"
+
+
+def answers(content):
+    return json.dumps({"action": "new_answer", "content": content})
+
+
+def decided(messages):
+    """Answers where there is none yet, else votes for the first; presents what it is told to."""
+    last = messages[-1]["content"]
+    if "JSON" not in last:
+        return "Presented: forty-two."
+    if "none yet" in last:
+        return answers("forty-two")
+    shown = re.search(r'"agent": "(agent\d+)"', last).group(1)
+    return json.dumps({"action": "vote", "agent": shown, "reason": "it is right"})
+
+
+def slow(messages):
+    time.sleep(20)
+    return decided(messages)
+
+
+def dead_url():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+
+
+def group_file(folder, agents, **settings):
+    path = folder / "group.yaml"
+    path.write_text(json.dumps({**settings, "agents": agents}))  # JSON is YAML
+    return path
+
+
+def answers_and_votes(folder):
+    address = Address(decided)
+    out = folder / "sessions"
+    urls = [f"--remote={address.url}#m{i}" for i in range(3)]
+    done = run(*urls, "--seed", 5, "--output", out, "What is six times seven?")
+    check(done.returncode == 0, f"a group of three answers: {done.stderr}")
+    check(done.stdout == "Presented: forty-two.\n", f"the answer, and nothing else: {done.stdout}")
+    check("answers: forty-two" in done.stderr and "it is right" in done.stderr, f"what was said: {done.stderr}")
+    turn = out / "session_1" / "turn_1"
+    status = json.loads((turn / "status.json").read_text())
+    check(status["phase"] == "ended" and status["completion"] == 100, f"the last status: {status}")
+    check(all(one["status"] == "completed" for one in status["agents"].values()), f"of each: {status}")
+    winner = status["winner"]
+    check((turn / "final" / winner / "answer.txt").read_text() == "Presented: forty-two.", "the answer's file")
+    record = [json.loads(line) for line in (turn / "record.jsonl").read_text().splitlines()]
+    check(record[-1]["outcome"] == "votes" and record[-1]["winner"] == winner, f"the record's end: {record[-1]}")
+    check({one[2]["model"] for one in address.asked} == {"m0", "m1", "m2"}, "each agent asks for its model")
+    check({one[2]["seed"] for one in address.asked} == {5, 6, 7}, "each agent has a seed of its own")
+    check(all(one[0] == "/v1/chat/completions" for one in address.asked), "at the path of chats")
+
+    asked = len(address.asked)
+    again = run(*urls, "--automation", "--session", out / "session_1", "And half of it?")
+    check(again.returncode == 0, f"a second turn: {again.stderr}")
+    check("forty-two" not in again.stderr, f"--automation leaves out what was said: {again.stderr}")
+    check(any("six times seven" in json.dumps(one[2]) for one in address.asked[asked:]), "knows the first one")
+    listed = run("--list-sessions", "--output", out)
+    check("2 turns" in listed.stdout and "And half of it?" in listed.stdout, f"the list: {listed.stdout}")
+
+
+def goes_on_without_the_dead(folder):
+    alive = Address(decided)
+    os.environ["TESSERA_TEST_TOKEN"] = "secret"
+    path = group_file(folder, [{"id": "dead", "url": dead_url()},
+                               {"id": "ada", "url": alive.url, "character": "You are Ada.",
+                                "token_variable": "TESSERA_TEST_TOKEN"},
+                               {"id": "bob", "url": alive.url, "max_tokens": 7}], seed=1)
+    done = run("--config", path, "--output", folder / "lost", "What?")
+    check(done.returncode == 0, f"two of three answer: {done.stderr}")
+    check("dead is lost" in done.stderr, f"and the third is named: {done.stderr}")
+    check(any(one[1].get("Authorization") == "Bearer secret" for one in alive.asked), "the token is sent")
+    check(any("You are Ada." in json.dumps(one[2]["messages"]) for one in alive.asked), "the character is told")
+    check({7, 200} == {one[2]["max_tokens"] for one in alive.asked}, "settings are of each agent")
+    none = run(f"--remote={dead_url()}", "--output", folder / "none", "What?")
+    check(none.returncode == 2 and none.stdout == "", f"nobody left: {none.stderr}")
+
+
+def ends_in_time(folder):
+    first = Address(lambda messages: answers("so far") if "none yet" in messages[-1]["content"] else slow(messages))
+    begun = time.monotonic()
+    done = run(f"--remote={first.url}", f"--remote={Address(slow).url}", "--timeout", 2, "--output",
+               folder / "late", "What?")
+    check(done.returncode == 3, f"the status of a time-out: {done.returncode} {done.stderr}")
+    check(done.stdout == "so far\n", f"the best answer so far: {done.stdout}")
+    check(time.monotonic() - begun < 10, "it does not wait for those that are late")
+
+
+def can_be_interrupted(folder):
+    process = subprocess.Popen([sys.argv[1], "run", f"--remote={Address(slow).url}", "--output",
+                                str(folder / "stopped"), "What?"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    status = folder / "stopped" / "session_1" / "turn_1" / "status.json"
+    for _ in range(200):
+        if status.exists():
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    check(process.returncode == 4, f"the status of an interrupted group: {process.returncode}")
+    check(json.loads(status.read_text())["phase"] == "answering", "its status is kept")
+
+
+def refuses(folder):
+    url = "http://127.0.0.1:1/v1"
+    for agents, settings, what in (
+            ([], {}, "expected 1 to 64 agents, got 0"),
+            ([{"id": "a", "url": url}, {"id": "a", "url": url}], {}, "two of a"),
+            ([{"url": url, "temperature": 11}], {}, "--temperature: expected a number from 0 to 10"),
+            ([{"url": url, "colour": "red"}], {}, "agent 1: unknown key colour"),
+            ([{"url": url}], {"agentes": 3}, "unknown key agentes"),
+            ([{"url": url, "id": "../up"}], {}, "expected ids of letters"),
+            ([{"url": "ftp://a"}], {}, "http"),
+            ([{"model": "m"}], {}, "expected a url"),
+            ([{}], {}, "expected --model FILE"),
+            ([{"url": url, "token_variable": "TESSERA_NO_SUCH"}], {}, "has no TESSERA_NO_SUCH"),
+            ("three", {}, "agents: expected a list"),
+            ([{"url": url}], {"arithmetic": "fast"}, "one of stored, exact")):
+        done = run("--config", group_file(folder, agents, **settings), "--output", folder / "no", "What?")
+        check(done.returncode == 1 and what in done.stderr, f"{what}: {done.returncode} {done.stderr}")
+    done = run(f"--remote={url}", "--output", folder / "no")
+    check(done.returncode == 1 and "expected a question" in done.stderr, f"no question: {done.stderr}")
+    check(not (folder / "no").exists(), "a group that cannot be leaves nothing behind")
+    done = run(f"--remote={url}", "--validate")
+    check(done.returncode == 0 and "1 agents" in done.stdout, f"--validate: {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    for test in (answers_and_votes, goes_on_without_the_dead, ends_in_time, can_be_interrupted, refuses):
+        place = pathlib.Path(name) / test.__name__
+        place.mkdir()
+        test(place)
+sys.exit(1 if program.failures else 0)
