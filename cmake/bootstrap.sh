@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 tools="cmake ninja-build g++-12"
 headers="libxsimd-dev libboost1.81-dev libxtensor-dev nlohmann-json3-dev
          libyaml-cpp-dev libcli11-dev libsqlite3-dev zlib1g-dev
-         libpcre2-dev libutf8proc-dev"
+         libpcre2-dev libutf8proc-dev libncurses-dev"
 case "${1-}" in
   demo) needed="$tools $headers gnuplot-nox" ;;
   test) needed="$tools $headers catch2 python3 python3-venv git gnuplot-nox

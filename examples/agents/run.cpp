@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "columns.hpp"
 #include "commands.hpp"
 #include "group_config.hpp"
 #include "opened_model.hpp"
@@ -33,6 +34,7 @@ struct run_settings {
   std::string output = "sessions";
   std::string session;
   bool automation = false;
+  bool no_display = false;
   bool lists = false;
   bool validates = false;
 };
@@ -186,12 +188,18 @@ class spectator {
   options.time_limit = group_time{std::llround(settings.timeout * 1000)};
   auto group =
       group_recorder(s.question, ids, options, [&](std::string_view line) { turn.write(line); });
-  auto sees = spectator(s.automation);
+  auto lines = spectator(s.automation);
+  auto shown = std::optional<columns>{};
+  if (not s.automation && not s.no_display && columns::can_show())
+    shown.emplace(s.question, ids.size());
   auto written = clock::time_point{};
   auto const how =
       conductor_options{.observe =
                             [&](group_event const& event, group_protocol const& state) {
-                              sees(event, state);
+                              if (shown)
+                                shown->show(event, state);
+                              else
+                                lines(event, state);
                               if (clock::now() - written < std::chrono::seconds{2}) return;
                               turn.write_status(state);
                               written = clock::now();
@@ -200,6 +208,7 @@ class spectator {
   auto const whole = settings.has_remote()
                          ? conduct(group, task, std::move(all), how)
                          : conduct_in_step(*model->runs, group, task, std::move(all), how);
+  shown.reset();
   turn.finish(group.group());
   (void)std::fprintf(stderr, "the record is in %s\n", turn.folder().c_str());
   if (not whole) return interrupted;
@@ -274,6 +283,7 @@ auto add_run(CLI::App& program) -> command {
   number("--output", s->output, "the folder of sessions");
   app->add_option("--session", s->session, "a session to go on with, or begin");
   app->add_flag("--automation", s->automation, "a line for each action, without what was said");
+  app->add_flag("--no-display", s->no_display, "lines in a terminal, too, instead of columns");
   app->add_flag("--list-sessions", s->lists, "print those of --output");
   app->add_flag("--validate", s->validates, "check the group and its model, and ask nothing");
   return {app, [s, app] { return run(*s, *app); }};

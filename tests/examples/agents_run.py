@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """agents_run.py <program>: groups of agents behind addresses, played by scripts; options, files, statuses."""
+import fcntl
 import http.server
 import json
 import os
@@ -7,9 +8,11 @@ import pathlib
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -117,6 +120,77 @@ def answers_and_votes(folder):
     check("2 turns" in listed.stdout and "And half of it?" in listed.stdout, f"the list: {listed.stdout}")
 
 
+class Screen:
+    """What a vt100 shows of these bytes: what ncurses sends to one, and no more."""
+
+    def __init__(self, rows, columns):
+        self.cells = [[" "] * columns for _ in range(rows)]
+        self.row = self.column = 0
+
+    def put(self, text):
+        for code, command, letter in re.findall(
+                r"\x1b\[([\d;?]*)([A-Za-z])|\x1b[()].|\x1b.|([^\x00\x0e\x0f])", text):
+            numbers = [int(n) for n in re.findall(r"\d+", code)]
+            if command == "H":
+                self.row, self.column = (n - 1 for n in (numbers or [1, 1]))
+            elif command and command in "ABCD":
+                by = (numbers or [1])[0]
+                self.row += {"A": -by, "B": by}.get(command, 0)
+                self.column += {"C": by, "D": -by}.get(command, 0)
+            elif command == "J":
+                for row in self.cells[self.row + (self.column > 0):]:
+                    row[:] = [" "] * len(row)
+            elif command == "K":
+                first, last = (0, self.column + 1) if code == "1" else (self.column, len(self.cells[0]))
+                self.cells[self.row][first:last] = [" "] * (last - first)
+            elif letter == "\r":
+                self.column = 0
+            elif letter == "\n":
+                self.row += 1
+            elif letter == "\b":
+                self.column -= 1
+            elif letter:
+                self.cells[self.row][self.column] = letter
+                self.column += 1
+
+    def line(self, row):
+        return "".join(self.cells[row]).rstrip()
+
+
+def shows_columns(folder):
+    """In a terminal: a column for each agent, and the answer alone on standard output."""
+    url = Address(decided).url
+    path = group_file(folder, [{"id": "ada", "url": url}, {"id": "bob", "url": url}], seed=1)
+    near, far = os.openpty()
+    fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    before = termios.tcgetattr(far)
+    process = subprocess.Popen([sys.argv[1], "run", "--config", path, "--output", folder / "shown", "What is it?"],
+                               stdin=far, stderr=far, stdout=subprocess.PIPE,
+                               env={**os.environ, "TERM": "vt100", "LC_ALL": "C.UTF-8"})
+    sent = bytearray()
+
+    def read():
+        while b"the record is in" not in sent:
+            sent.extend(os.read(near, 65536))
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    output = process.communicate(timeout=60)[0].decode()
+    reader.join(10)
+    check(process.returncode == 0 and output == "Presented: forty-two.\n", f"the answer, alone: {output}")
+    check(termios.tcgetattr(far) == before, "the terminal is as it was")
+    text = sent.decode()
+    if "ada" not in text.split("the record is in")[0]:
+        return check("ada votes" in text, f"lines where there is no ncurses: {text!r}")
+    screen = Screen(24, 200)
+    screen.put(text[:text.rindex("votes: ") + len("votes: ada 9, bob 9")])
+    shown = "\n".join(screen.line(row) for row in range(24))
+    check(screen.line(0).startswith("What is it?"), f"the question on top: {shown}")
+    check(re.fullmatch(r"ada \w+ {2,}bob \w+", screen.line(2)) and screen.line(2).index("bob") == 40,
+          f"two columns: {shown}")
+    check("forty-two" in shown and re.search(r"^votes: (ada|bob) \d, (ada|bob) \d", screen.line(23)),
+          f"what was said, and the votes: {shown}")
+
+
 def goes_on_without_the_dead(folder):
     alive = Address(decided)
     os.environ["TESSERA_TEST_TOKEN"] = "secret"
@@ -183,7 +257,7 @@ def refuses(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for test in (answers_and_votes, goes_on_without_the_dead, ends_in_time, can_be_interrupted, refuses):
+    for test in (answers_and_votes, shows_columns, goes_on_without_the_dead, ends_in_time, can_be_interrupted, refuses):
         place = pathlib.Path(name) / test.__name__
         place.mkdir()
         test(place)

@@ -25,7 +25,7 @@ class stop_strings {
   explicit stop_strings(std::vector<std::string> strings) : strings_(std::move(strings)) {
     for (auto const& s : strings_)
       if (s.empty()) throw std::invalid_argument("stop_strings: expected texts, got an empty one");
-    std::ranges::stable_sort(strings_, std::greater<>{}, &std::string::size);
+    std::ranges::sort(strings_, std::greater<>{}, &std::string::size);
   }
   /// The string that ended the text.
   [[nodiscard]] auto found() const -> std::string const& { return found_; }

@@ -5,7 +5,7 @@
 #include <tessera/optimize/trial.hpp>
 
 #include <cstdio>
-#include <functional>
+#include <numeric>
 
 namespace tessera {
 
@@ -222,11 +222,17 @@ class regression_tree {
   if (counted == 0) return result;
   result.together = 1;
   for (auto axis = std::size_t{0}; axis < sides.size(); ++axis) {
-    result.parameters.push_back({space.parameters()[axis].name, shares[axis] / counted});
-    result.together -= shares[axis] / counted;
+    shares[axis] /= counted;
+    result.together -= shares[axis];
   }
   result.together = std::max(result.together, 0.0);
-  std::ranges::stable_sort(result.parameters, std::greater{}, &search_importance::share_of::share);
+  auto order = std::vector<std::size_t>(sides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return shares[a] != shares[b] ? shares[a] > shares[b] : a < b;
+  });
+  for (auto const axis : order)
+    result.parameters.push_back({space.parameters()[axis].name, shares[axis]});
   return result;
 }
 

@@ -96,7 +96,7 @@ class parzen_axis {
     if (n == 1) return {std::max(centers_[0] - low, high - centers_[0])};
     auto order = std::vector<std::size_t>(n);
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return centers_[i]; });
+    std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair{centers_[i], i}; });
     auto result = std::vector<double>(n);
     for (auto i = std::size_t{0}; i < n; ++i) {
       auto const here = centers_[order[i]];

@@ -45,12 +45,15 @@ struct tpe {
       if (t.reported.empty()) return {0, t.value};
       return *t.reported.rbegin();
     };
-    std::ranges::stable_sort(result, [&](trial const* a, trial const* b) {
+    auto const is_before = [&](trial const* a, trial const* b) {
       if (a->state != b->state) return a->state == trial_state::complete;
       if (a->state == trial_state::complete) return is_better(a->value, b->value, search.direction);
       auto const [step_a, value_a] = last(*a);
       auto const [step_b, value_b] = last(*b);
       return step_a != step_b ? step_a > step_b : is_better(value_a, value_b, search.direction);
+    };
+    std::ranges::sort(result, [&](trial const* a, trial const* b) {
+      return is_before(a, b) || (a < b && not is_before(b, a));  // of equal ones the earlier
     });
     return result;
   }

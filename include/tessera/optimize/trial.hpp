@@ -54,12 +54,15 @@ struct trial {
 /// The complete trials, the best first; of equal ones the earlier.
 [[nodiscard]] inline auto best_trials(std::vector<trial> const& trials, search_direction direction)
     -> std::vector<trial> {
-  auto result = std::vector<trial>{};
+  auto complete = std::vector<trial const*>{};
   for (auto const& one : trials)
-    if (one.state == trial_state::complete) result.push_back(one);
-  std::ranges::stable_sort(result, [&](trial const& a, trial const& b) {
-    return is_better(a.value, b.value, direction);
+    if (one.state == trial_state::complete) complete.push_back(&one);
+  std::ranges::sort(complete, [&](trial const* a, trial const* b) {
+    return is_better(a->value, b->value, direction) ||
+           (a < b && not is_better(b->value, a->value, direction));
   });
+  auto result = std::vector<trial>{};
+  for (auto const* one : complete) result.push_back(*one);
   return result;
 }
 

@@ -156,8 +156,8 @@ class tokenizer {
       if (token.id >= texts.size()) texts.resize(std::size_t{token.id} + 1);
       auto& text = texts[token.id];
       if (text.value_or(token.text) != token.text)
-        throw text_error("added token \"" + token.text + "\": its id " + std::to_string(token.id) +
-                         " is that of \"" + std::string{text.value_or("")} + '"');
+        throw text_error("added token " + json_text(token.text) + ": its id " +
+                         std::to_string(token.id) + " is that of " + json_text(text.value_or("")));
       text = token.text;
     }
     return detail::vocabulary(texts);

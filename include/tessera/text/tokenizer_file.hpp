@@ -136,7 +136,7 @@ class tokenizer_reader {
                               " bytes, got " + std::to_string(token.text.size()));
       auto const known = words.find(token.text);
       if (known != no_id && known != token.id)
-        place["id"].fail("\"" + token.text + "\" has the id " + std::to_string(token.id) +
+        place["id"].fail(json_text(token.text) + " has the id " + std::to_string(token.id) +
                          " here and " + std::to_string(known) + " in the vocabulary");
       if (not token.text.empty()) result.push_back(std::move(token));
     });

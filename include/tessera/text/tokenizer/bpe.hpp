@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/text/tokenizer/aligned_text.hpp>
 #include <tessera/text/tokenizer/vocabulary.hpp>
 
@@ -78,8 +79,7 @@ class bpe_model {
   [[nodiscard]] static auto expect_token(vocabulary const& words, std::string_view text,
                                          std::string const& what) -> std::uint32_t {
     auto const id = words.find(text);
-    if (id == no_id)
-      throw text_error(what + ": \"" + std::string{text} + "\" is not in the vocabulary");
+    if (id == no_id) throw text_error(what + ": " + json_text(text) + " is not in the vocabulary");
     return id;
   }
   void add_merge(vocabulary const& words, merge const& pair, std::size_t rank) {

@@ -87,7 +87,7 @@ class json_place {
   void for_each_member(auto const& each) const {
     if (not value_->is_object()) expected("an object");
     for (auto const& [key, member] : value_->items())
-      each(key, json_place(member, path_ + "[\"" + key + "\"]"));
+      each(key, json_place(member, path_ + "[" + json_text(key) + "]"));
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/text/tokenizer/aligned_text.hpp>
 
 // The component defines PCRE2_CODE_UNIT_WIDTH, without which this stops.
@@ -35,7 +36,7 @@ class regex {
                              settings.get()),
              pcre2_code_free_8};
     if (code_ == nullptr)
-      throw text_error("pattern \"" + pattern_ + "\": " + reason(error) + " at byte " +
+      throw text_error("pattern " + json_text(pattern_) + ": " + reason(error) + " at byte " +
                        std::to_string(at));
     // Without it, or where it is not built in, matching is slower and else the same.
     (void)pcre2_jit_compile_8(code_.get(), PCRE2_JIT_COMPLETE);
@@ -51,7 +52,7 @@ class regex {
       auto const count = pcre2_match_8(code_.get(), reinterpret_cast<PCRE2_SPTR8>(bytes),
                                        text.size(), at, PCRE2_NO_UTF_CHECK, match.get(), nullptr);
       if (count == PCRE2_ERROR_NOMATCH) return;
-      if (count < 0) throw text_error("pattern \"" + pattern_ + "\": " + reason(count));
+      if (count < 0) throw text_error("pattern " + json_text(pattern_) + ": " + reason(count));
       auto* const range = pcre2_get_ovector_pointer_8(match.get());
       found(static_cast<std::uint32_t>(range[0]), static_cast<std::uint32_t>(range[1]));
       at = range[1];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/text/tokenizer/added_tokens.hpp>
 #include <tessera/text/tokenizer/bpe.hpp>
 
@@ -71,8 +72,8 @@ class unigram_model {
       });
       if (not is_known) {
         if (unknown_ == no_id)
-          throw text_error("\"" + std::string{word.substr(at, bytes)} +
-                           "\" is not in the vocabulary, which has no unknown token");
+          throw text_error(json_text(word.substr(at, bytes)) +
+                           " is not in the vocabulary, which has no unknown token");
         offer(bytes, unknown_, unknown_score_);
       }
       at += bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/text/tokenizer/unicode.hpp>
 
 #include <bit>
@@ -145,7 +146,7 @@ class vocabulary {
       present_[id] = texts[id].has_value();
       if (not texts[id]) continue;
       if (find(text) != no_id)
-        throw text_error("vocabulary: \"" + std::string{text} + "\" has two ids, " +
+        throw text_error("vocabulary: " + json_text(text) + " has two ids, " +
                          std::to_string(find(text)) + " and " + std::to_string(id));
       index_.insert(texts_, static_cast<std::uint32_t>(id));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/text/tokenizer/bpe.hpp>
 
 namespace tessera {
@@ -23,7 +24,7 @@ class word_piece_model {
   word_piece_model(vocabulary const& words, word_piece_options options)
       : options_(std::move(options)), unknown_(words.find(options_.unknown)) {
     if (unknown_ == no_id)
-      throw text_error("unk_token: \"" + options_.unknown + "\" is not in the vocabulary");
+      throw text_error("unk_token: " + json_text(options_.unknown) + " is not in the vocabulary");
     auto begins = [&](std::size_t id) {
       return words.text(id).starts_with(options_.continuing_prefix);
     };
