@@ -17,7 +17,8 @@ void want(bool holds) {
 /// Good files, one for each model, with steps of all kinds that take values.
 auto good_files() -> std::vector<json> const& {
   static auto const files = std::vector<json>{
-      json::parse(R"json({"added_tokens": [{"id": 6, "content": "<s>", "special": true, "lstrip": true},
+      json::parse(
+          R"json({"added_tokens": [{"id": 6, "content": "<s>", "special": true, "lstrip": true},
           {"id": 7, "content": "b c", "special": false, "single_word": true, "normalized": true}],
         "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"},
           {"type": "Replace", "pattern": {"Regex": "x+"}, "content": "y"},
@@ -64,13 +65,14 @@ auto good_files() -> std::vector<json> const& {
 }
 /// What may stand in a file instead of a value.
 auto values() -> std::vector<json> const& {
-  static auto const all = json::parse(R"json([null, true, false, 0, 1, 2, 5, -1, 99, 65536, 4294967295,
+  static auto const all =
+      json::parse(R"json([null, true, false, 0, 1, 2, 5, -1, 99, 65536, 4294967295,
     18446744073709551615, 1.5, -1e300, "", "a", "ab", "\u2581", "\u00e9", "\ud83d\ude00", "?", "<s>", "(",
     "[^\\s]+", "(?=a)", "\\b", "(a|b)*?", "Isolated", "Removed", "Contiguous", "MergedWithPrevious", "first",
     "never", "NFD", "NFKD", "StripAccents", "Nmt", "BPE", "Unigram", "WordPiece", "Metaspace", "ByteLevel",
     "ByteFallback", "Whitespace", "WhitespaceSplit", "RobertaProcessing", "A", "B", [], [[]], ["a", "b"],
     ["a", 0], {}, {"String": ""}, {"String": "a"}, {"Regex": ""}, {"Regex": "$"}, {"a": 0}])json")
-                              .get<std::vector<json>>();
+          .get<std::vector<json>>();
   return all;
 }
 

@@ -33,7 +33,7 @@ namespace tessera::inline TESSERA_TARGET {
 /// sentence-transformers has them: the mean over the tokens. Its weights are prepared once, and a
 /// folder's pooler is not read.
 template <bert_options Options>
-[[nodiscard]] auto compile_bert(std::string config) -> compiled_model {
+[[nodiscard]] auto compile_bert(std::string_view config) -> compiled_model {
   using model = sentence_bert<Options>;
   using P = parameters_of<model, packed<float>>;
   auto open = [](hugging_face_folder const& folder) -> std::unique_ptr<sentence_model> {
@@ -47,7 +47,7 @@ template <bert_options Options>
     return std::make_unique<compiled_sentences<model, Options.vocabulary, Options.context, P>>(
         std::move(parameters));
   };
-  return {.config = std::move(config),
+  return {.config = std::string{config},
           .description = detail::described_bert(Options),
           .matrices = {},
           .embedding = {},

@@ -36,7 +36,7 @@ namespace tessera::inline TESSERA_TARGET {
 /// Cost    a step of up to Rows tokens is compiled once for each call of this
 template <model_family Family, llama_options Options, class Matrix, class Table, std::size_t Lanes,
           std::size_t Rows>
-[[nodiscard]] auto compile_llama(std::string config) -> compiled_model {
+[[nodiscard]] auto compile_llama(std::string_view config) -> compiled_model {
   using model = llama<Options>;
   constexpr auto heads = Options.kv_heads == 0 ? Options.heads : Options.kv_heads;
   constexpr auto head_width =
@@ -58,7 +58,7 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
     result.token_bytes = 2 * heads * head_width * Options.blocks * sizeof(float);
     return result;
   };
-  return {.config = std::move(config),
+  return {.config = std::string{config},
           .description = described_model(Family, Options),
           .matrices = detail::name_in_files<Matrix>(),
           .embedding = detail::name_in_files<Table>(),

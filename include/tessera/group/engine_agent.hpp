@@ -114,7 +114,7 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
       messages_.push_back({"user", what});
   }
   /// One of `choices` and nothing else; what it is goes on in `chosen`.
-  void choose(step now, std::string const& question, std::vector<std::string> choices) {
+  void choose(step now, std::string const& question, std::vector<std::string> const& choices) {
     tell(question);
     auto request = generation_request{.prompt = {}, .options = options_.sampling};
     request.options.stop.clear();

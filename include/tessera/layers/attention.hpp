@@ -10,7 +10,6 @@
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/elementwise.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace tessera {
@@ -633,8 +632,10 @@ struct attention_layer {
           places<T>{own.q, m.state.keys.data() + first, m.state.values.data() + first};
       turn<B>(s, before, own.q, columns[0], heads, false);
       turn<B>(s, before, own.k, kv_width, kv_heads, false);
-      std::copy_n(own.k, count * kv_width, seen.k + before * kv_width);
-      std::copy_n(own.v, count * kv_width, seen.v + before * kv_width);
+      for (auto i = std::size_t{0}; i < count * kv_width; ++i) {
+        seen.k[before * kv_width + i] = own.k[i];
+        seen.v[before * kv_width + i] = own.v[i];
+      }
       scaled_dot_product_attention.template forward<B, T>(
           heads_of<T>(s, before, before + count, seen, nullptr), mixed + row * q_width,
           m.kept.log_sum.data() + row * heads, m.work.head);
