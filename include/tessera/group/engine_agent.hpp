@@ -95,7 +95,7 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
     for (auto const& one : request_.view.answers) labels.push_back(one.agent);
     if (labels.size() > 1)
       choose(step::target, "Whose answer do you vote for? Say the agent, and nothing else.",
-             std::move(labels));
+             labels);
     else
       reason(std::move(labels.at(0)));
   }
