@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "columns.hpp"
 
+#ifdef AGENTS_HAS_CURSES
+
 #include <algorithm>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include <utf8proc.h>
-
-#ifdef AGENTS_HAS_CURSES
 #define NCURSES_NOMACROS
 #include <curses.h>
 #include <unistd.h>
-#endif
+#include <utf8proc.h>
 
 namespace agents {
 
@@ -37,37 +38,38 @@ struct letter {
           static_cast<std::size_t>(std::max(utf8proc_charwidth(value), 0)), not is_control};
 }
 
-}  // namespace
-
-auto wrapped(std::string_view text, std::size_t width) -> std::vector<std::string> {
+/// The lines of a text in `width` columns of a terminal, at spaces where there are some; wide
+/// letters take two, and what a terminal would obey is left out. The width is at least 2.
+[[nodiscard]] auto wrapped(std::string_view text, std::size_t width) -> std::vector<std::string> {
   auto lines = std::vector<std::string>{};
   auto line = std::string{};
   auto used = std::size_t{0};
   auto space = std::string::npos;  // the last of the line, behind which it may be cut
   auto used_to_space = std::size_t{0};
+  auto const end_line = [&] {
+    lines.push_back(std::exchange(line, {}));
+    used = 0;
+    space = std::string::npos;
+  };
   for (auto at = std::size_t{0}; at < text.size();) {
     if (text[at] == '\n') {
-      lines.push_back(std::exchange(line, {}));
-      used = 0;
-      space = std::string::npos;
+      end_line();
       ++at;
       continue;
     }
     auto const next = letter_at(text, at);
     if (next.is_shown && used + next.columns > width) {
-      if (text[at] == ' ') {  // which ends the line as well
-        ++at;
-        lines.push_back(std::exchange(line, {}));
-        used = 0;
-      } else if (space == std::string::npos) {
-        lines.push_back(std::exchange(line, {}));
-        used = 0;
+      if (text[at] != ' ' && space != std::string::npos) {
+        auto rest = line.substr(space + 1);
+        auto const rest_used = used - used_to_space;
+        line.resize(space);
+        end_line();
+        line = std::move(rest);
+        used = rest_used;
       } else {
-        lines.push_back(line.substr(0, space));
-        line.erase(0, space + 1);
-        used -= used_to_space;
+        end_line();
+        if (text[at] == ' ') ++at;  // the line's end stands for it
       }
-      space = std::string::npos;
       continue;
     }
     if (next.is_shown) {
@@ -84,7 +86,7 @@ auto wrapped(std::string_view text, std::size_t width) -> std::vector<std::strin
   return lines;
 }
 
-#ifdef AGENTS_HAS_CURSES
+}  // namespace
 
 struct columns::screen {
   using clock = std::chrono::steady_clock;
@@ -100,10 +102,8 @@ struct columns::screen {
     }
   };
 
-  screen(std::string asked, std::size_t agents) : question(std::move(asked)), all(agents) {
-    (void)std::setlocale(LC_CTYPE, "");
-    terminal = newterm(nullptr, stderr, stdin);
-    if (terminal == nullptr) return;
+  screen(SCREEN* opened, std::string asked, std::size_t agents)
+      : terminal(opened), question(std::move(asked)), all(agents) {
     (void)set_term(terminal);
     (void)cbreak();
     (void)noecho();
@@ -113,7 +113,6 @@ struct columns::screen {
   screen(screen const&) = delete;
   screen& operator=(screen const&) = delete;
   ~screen() {
-    if (terminal == nullptr) return;
     (void)endwin();
     delscreen(terminal);
   }
@@ -200,39 +199,45 @@ struct columns::screen {
     return result;
   }
 
+  SCREEN* terminal;
   std::string question;
   std::vector<column> all;
-  SCREEN* terminal = nullptr;
   clock::time_point begun = clock::now();
   clock::time_point drawn;
 };
 
-auto columns::can_show() -> bool {
-  auto const* const name = std::getenv("TERM");
-  return isatty(STDERR_FILENO) == 1 && isatty(STDIN_FILENO) == 1 && name != nullptr &&
-         std::string_view{name} != "dumb" && *name != '\0';
+auto columns::open(std::string const& question, std::size_t agents) -> std::unique_ptr<columns> {
+  if (isatty(STDERR_FILENO) == 0 || isatty(STDIN_FILENO) == 0) return nullptr;
+  auto const* const kind = std::getenv("TERM");
+  if (kind != nullptr && std::string_view{kind} == "dumb") return nullptr;  // ncurses takes it
+  (void)std::setlocale(LC_CTYPE, "");
+  auto* const terminal = newterm(nullptr, stderr, stdin);
+  if (terminal == nullptr) return nullptr;
+  return std::unique_ptr<columns>(
+      new columns(std::make_unique<screen>(terminal, question, agents)));
 }
 void columns::show(group_event const& event, group_protocol const& group) {
   screen_->hear(event);
   auto const is_piece =
       event.kind == group_event_kind::text || event.kind == group_event_kind::tick;
-  if (screen_->terminal == nullptr) return;
   if (is_piece && screen::clock::now() - screen_->drawn < std::chrono::milliseconds{50}) return;
   screen_->draw(group);
 }
 
-#else
-
-struct columns::screen {
-  screen(std::string const&, std::size_t) {}
-};
-auto columns::can_show() -> bool { return false; }
-void columns::show(group_event const&, group_protocol const&) {}
-
-#endif
-
-columns::columns(std::string question, std::size_t agents)
-    : screen_(std::make_unique<screen>(std::move(question), agents)) {}
+columns::columns(std::unique_ptr<screen> opened) : screen_(std::move(opened)) {}
 columns::~columns() = default;
 
 }  // namespace agents
+
+#else
+
+namespace agents {
+
+struct columns::screen {};
+auto columns::open(std::string const&, std::size_t) -> std::unique_ptr<columns> { return nullptr; }
+void columns::show(tessera::group_event const&, tessera::group_protocol const&) {}
+columns::~columns() = default;
+
+}  // namespace agents
+
+#endif

@@ -189,9 +189,7 @@ class spectator {
   auto group =
       group_recorder(s.question, ids, options, [&](std::string_view line) { turn.write(line); });
   auto lines = spectator(s.automation);
-  auto shown = std::optional<columns>{};
-  if (not s.automation && not s.no_display && columns::can_show())
-    shown.emplace(s.question, ids.size());
+  auto shown = s.automation || s.no_display ? nullptr : columns::open(s.question, ids.size());
   auto written = clock::time_point{};
   auto const how =
       conductor_options{.observe =

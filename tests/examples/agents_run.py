@@ -157,16 +157,14 @@ class Screen:
         return "".join(self.cells[row]).rstrip()
 
 
-def shows_columns(folder):
-    """In a terminal: a column for each agent, and the answer alone on standard output."""
-    url = Address(decided).url
-    path = group_file(folder, [{"id": "ada", "url": url}, {"id": "bob", "url": url}], seed=1)
+def in_terminal(folder, path, kind):
+    """What a terminal of this kind got while a group worked; the answer goes elsewhere."""
     near, far = os.openpty()
     fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     before = termios.tcgetattr(far)
-    process = subprocess.Popen([sys.argv[1], "run", "--config", path, "--output", folder / "shown", "What is it?"],
+    process = subprocess.Popen([sys.argv[1], "run", "--config", path, "--output", folder / kind, "What is it?"],
                                stdin=far, stderr=far, stdout=subprocess.PIPE,
-                               env={**os.environ, "TERM": "vt100", "LC_ALL": "C.UTF-8"})
+                               env={**os.environ, "TERM": kind, "LC_ALL": "C.UTF-8"})
     sent = bytearray()
 
     def read():
@@ -178,7 +176,17 @@ def shows_columns(folder):
     reader.join(10)
     check(process.returncode == 0 and output == "Presented: forty-two.\n", f"the answer, alone: {output}")
     check(termios.tcgetattr(far) == before, "the terminal is as it was")
-    text = sent.decode()
+    return sent.decode()
+
+
+def shows_columns(folder):
+    """In a terminal: a column for each agent, and the answer alone on standard output."""
+    url = Address(decided).url
+    path = group_file(folder, [{"id": "ada", "url": url}, {"id": "bob", "url": url}], seed=1)
+    for kind in ("no-such-terminal", "dumb"):
+        lines = in_terminal(folder, path, kind)
+        check(" votes for agent" in lines, f"lines in a terminal of the kind {kind}: {lines!r}")
+    text = in_terminal(folder, path, "vt100")
     if "ada" not in text.split("the record is in")[0]:
         return check("ada votes" in text, f"lines where there is no ncurses: {text!r}")
     screen = Screen(24, 200)
