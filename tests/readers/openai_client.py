@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -146,20 +147,20 @@ def leavers(server):
 
 
 def overload(model):
-    codes = []
+    """All requests are there at once, however fast the model is: the server sleeps while they are sent."""
+    body = json.dumps({**SMALL, "max_tokens": 90})
     with Server(model, "--queue", "2") as server:
-        def flood():
-            try:
-                server.client.chat.completions.create(**{**SMALL, "max_tokens": 90})
-                codes.append(200)
-            except openai.APIStatusError as error:
-                codes.append(error.status_code)
-        threads = [threading.Thread(target=flood) for _ in range(60)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        server.process.send_signal(signal.SIGSTOP)
+        clients = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(60)]
+        for client in clients:
+            client.request("POST", "/v1/chat/completions", body, {"Content-Type": "application/json"})
+        server.process.send_signal(signal.SIGCONT)
+        answers = [client.getresponse() for client in clients]
+        codes = [answer.status for answer in answers]
         check(set(codes) == {200, 429}, f"too many requests are refused, others answered: {set(codes)}")
+        refused = [json.loads(answer.read()) for answer in answers if answer.status == 429]
+        check(all(one["error"]["message"] for one in refused), "a refusal has a message")
+        check(codes.count(200) >= 2, "those who wait are answered")
         check(server.is_idle(), "nothing is left behind")
 
 
