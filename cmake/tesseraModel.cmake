@@ -135,7 +135,7 @@ macro(tessera_rotary_entries)
         continue()
       endif()
       tessera_weights_type(matrix ${matrix_word} ${exact})
-      tessera_weights_type(table ${table_word} true)
+      tessera_weights_type(table ${table_word} ${exact})
       tessera_add_entry("#include <tessera/generate/compiled_llama.hpp>" "
   static constexpr auto options = tessera::llama_options{.vocabulary = ${vocab_size},
                                                          .width = ${hidden_size},

@@ -2,6 +2,7 @@
 #include <support/catch.hpp>
 #include <tessera/generate/engine.hpp>
 #include <tessera/models/gpt.hpp>
+#include <tessera/models/llama.hpp>
 #include <tessera/random/torch.hpp>
 
 using namespace tessera;
@@ -10,22 +11,25 @@ namespace {
 
 constexpr auto options = gpt_options{
     .vocabulary = 24, .width = 16, .blocks = 2, .heads = 4, .kv_heads = 2, .context = 30};
-using model = gpt<options>;
-using parameters = parameters_of<model, owned<float>>;
+using small_gpt = gpt<options>;
+/// Scores the last token of each lane alone.
+using small_llama = llama<llama_options{
+    .vocabulary = 24, .width = 16, .blocks = 2, .heads = 4, .kv_heads = 2, .context = 30}>;
+template <class Model> using parameters = parameters_of<Model, owned<float>>;
 using token = tensor<float, shape<1>>;
 
-auto made_parameters() {
-  auto p = std::make_shared<parameters>();
+template <class Model> auto made_parameters() {
+  auto p = std::make_shared<parameters<Model>>();
   auto generator = torch_generator(1);
-  model::initialize(*p, generator);
+  Model::initialize(*p, generator);
   return p;
 }
 /// A lane by itself, a token at a time.
-struct stream {
-  std::unique_ptr<streaming<model, token>> own = std::make_unique<streaming<model, token>>();
+template <class Model> struct stream {
+  std::unique_ptr<streaming<Model, token>> own = std::make_unique<streaming<Model, token>>();
   std::size_t seen = 0;
   stream() { clear(own->state); }
-  auto read(parameters const& p, std::uint32_t next) -> std::vector<float> {
+  auto read(parameters<Model> const& p, std::uint32_t next) -> std::vector<float> {
     auto x = token{};
     x.values[0] = static_cast<float>(next);
     auto const y = own->step(p, x);
@@ -36,13 +40,15 @@ struct stream {
 
 }  // namespace
 
-TEST_CASE("streamed_lanes: a lane has the bits of a stream of its own, in any company and parts") {
-  auto const p = made_parameters();
-  auto const lanes = make_lanes<model, 3, 8>(p, options.context);
+TEMPLATE_TEST_CASE(
+    "streamed_lanes: a lane has the bits of a stream of its own, in any company and parts", "",
+    small_gpt, small_llama) {
+  auto const p = made_parameters<TestType>();
+  auto const lanes = make_lanes<TestType, 3, 8>(p, options.context);
   CHECK(lanes->bounds().lanes == 3);
   CHECK(lanes->bounds().rows == 8);
   CHECK(lanes->bounds().vocabulary == 24);
-  auto streams = std::array<stream, 3>{};
+  auto streams = std::array<stream<TestType>, 3>{};
   auto generator = torch_generator(2);
   auto compared = 0;
   for (auto step = 0; step < 60; ++step) {
@@ -73,9 +79,10 @@ TEST_CASE("streamed_lanes: a lane has the bits of a stream of its own, in any co
   }
   CHECK(compared > 80);
 }
-TEST_CASE("streamed_lanes: an engine's sequences are those of a stream") {
-  auto const p = made_parameters();
-  auto one = engine(make_lanes<model, 4, 6>(p, options.context));
+TEMPLATE_TEST_CASE("streamed_lanes: an engine's sequences are those of a stream", "", small_gpt,
+                   small_llama) {
+  auto const p = made_parameters<TestType>();
+  auto one = engine(make_lanes<TestType, 4, 6>(p, options.context));
   auto texts = std::vector<std::vector<std::uint32_t>>(9);
   for (auto i = std::uint32_t{0}; i < texts.size(); ++i) {
     auto prompt = std::vector<std::uint32_t>{};
@@ -88,7 +95,7 @@ TEST_CASE("streamed_lanes: an engine's sequences are those of a stream") {
   }
   one.close();
   for (auto i = std::uint32_t{0}; i < texts.size(); ++i) {
-    auto alone = stream{};
+    auto alone = stream<TestType>{};
     auto scores = std::vector<float>{};
     for (auto t = std::uint32_t{0}; t < 1 + 2 * i; ++t) scores = alone.read(*p, (i + 5 * t) % 24);
     auto draw = sampler({.seed = i}, options.vocabulary);
@@ -101,7 +108,7 @@ TEST_CASE("streamed_lanes: an engine's sequences are those of a stream") {
   }
 }
 TEST_CASE("streamed_lanes: refuses a token that is none") {
-  auto const lanes = make_lanes<model, 2, 2>(made_parameters(), options.context);
+  auto const lanes = make_lanes<small_gpt, 2, 2>(made_parameters<small_gpt>(), options.context);
   auto const bad = std::vector<std::uint32_t>{24};
   auto const part = std::array{lane_tokens{0, 0, bad}};
   auto scores = std::array<std::span<float const>, 1>{};

@@ -43,7 +43,8 @@ class lane_model {
 };
 
 /// A model of the library, tokens (time, ...) -> scores (time, ..., vocabulary), as lanes: every
-/// layer but attention takes all rows of a step at once, so that weights are read once for all.
+/// layer but attention takes all rows of a step at once, so that weights are read once for all. A
+/// language_model scores the last token of each lane alone.
 ///
 /// State     the caches of Lanes sequences; memory that no sequence has reached is not touched
 /// Accuracy  a lane has the bits of `streaming` that runs it alone, in parts of any size
@@ -56,6 +57,8 @@ class streamed_lanes final : public lane_model {
   using places_type = tensor<std::int32_t, shape<Lanes, 2>>;
   using stream_type = streaming<Model, tokens_type, given_as<tag::sequences, places_type>>;
   static constexpr std::size_t vocabulary = last_of<shape_of<typename stream_type::output>>;
+  /// Scores of the last tokens alone come first.
+  static constexpr bool scores_last_tokens = requires { requires Model::scores_last_tokens; };
 
  public:
   /// The memory of a step and of all caches, beside the parameters.
@@ -86,7 +89,7 @@ class streamed_lanes final : public lane_model {
     auto end = std::size_t{0};
     for (auto i = std::size_t{0}; i < parts.size(); ++i) {
       end += parts[i].tokens.size();
-      scores[i] = {y.data() + (end - 1) * vocabulary, vocabulary};
+      scores[i] = {y.data() + (scores_last_tokens ? i : end - 1) * vocabulary, vocabulary};
     }
   }
 

@@ -31,7 +31,9 @@ struct gpt2_matrices {
 /// Shapes  tokens (time, ...), whole numbers or in the scalar type of the model -> scores (time,
 ///         ..., Vocabulary), or (..., Vocabulary) of the last token alone, with the same parameters
 ///         and state; the body takes and gives vectors of Width; parameters: the embedding
-///         (Vocabulary, Width), those of the body, and unless tied the head (Vocabulary, Width)
+///         (Vocabulary, Width), those of the body, and unless tied the head (Vocabulary, Width). A
+///         step whose tokens are those of several sequences (tag::sequences) has scores of each
+///         one's last token alone, in its first rows; the others have no value
 /// State   that of the body
 /// Cost    a copy and Width·Vocabulary multiply-adds for each token that has scores, beside the
 ///         body; twice that backward; the body's output is kept
@@ -101,6 +103,12 @@ struct language_model : composition<language_model<Vocabulary, Width, Body, Opti
   using rows = tensor<model_scalar<X>, scored_shape<shape_of<made<X, Call>>>, backend_of<X>>;
   template <class X, class Call>
   using packed = detail::packed_in<Call, detail::affine_map_fn::packed<rows<X, Call>, Vocabulary>>;
+  /// Tokens of a step belong to sequences that are at places of their own.
+  template <class Call>
+  static constexpr bool shared =
+      Call::purpose == call_mode::streaming && gives<Call, tag::sequences>;
+  /// True for what scores the last tokens alone in such a step.
+  static constexpr bool scores_last_tokens = true;
   static constexpr bool keeps_input = reads_input(about_of<body>.backward_reads);
   template <class X, class Call>
   using values =
@@ -128,7 +136,14 @@ struct language_model : composition<language_model<Vocabulary, Width, Body, Opti
                                                  e.data());
     inside.template forward<0>(as_const(e), h);
     affine_map.template prepare<B>(head_of(own), packed_weight);
-    affine_map(as_const(scored_rows(h)), head_of(own), no_bias<decltype(y)>, y, packed_weight);
+    using call = typename std::remove_cvref_t<decltype(inside.m)>::call_type;
+    if constexpr (shared<call>) {
+      auto const ends = keep_ends(h, inside.m.template value<tag::sequences>());
+      affine_map(as_const(first_rows(h, ends)), head_of(own), no_bias<decltype(y)>,
+                 first_rows(y, ends), packed_weight);
+    } else {
+      affine_map(as_const(scored_rows(h)), head_of(own), no_bias<decltype(y)>, y, packed_weight);
+    }
   }
   static constexpr void run_back(auto inside, auto x, auto, auto dy, auto dx) {
     using B = backend_of<decltype(x)>;
@@ -173,6 +188,29 @@ struct language_model : composition<language_model<Vocabulary, Width, Body, Opti
     } else {
       return h;
     }
+  }
+  /// Moves the last row of each sequence to the first ones, and says how many there are.
+  [[nodiscard]] static constexpr auto keep_ends(auto h, auto sequences) -> std::size_t {
+    auto kept = std::size_t{0};
+    auto end = std::size_t{0};
+    for (auto lane = std::size_t{0}; lane < sequences.template extent_of<0>(); ++lane) {
+      auto const rows = static_cast<std::size_t>(sequences(lane, 1));
+      if (rows == 0) continue;
+      require(rows <= h.template extent_of<0>() - end,
+              "language_model: the sequences have more rows than x");
+      end += rows;
+      if (kept + 1 < end) assign(h[kept], as_const(h)[end - 1]);
+      ++kept;
+    }
+    return kept;
+  }
+  /// The first rows of what has a bound; all of what has as many as it says.
+  template <class V> [[nodiscard]] static constexpr auto first_rows(V x, std::size_t rows) -> V {
+    if constexpr (is_bounded(shape_of<V>::extents[0]))
+      return {x.data(),
+              actual_extents<shape_of<V>>::from(std::array{rows, x.template extent_of<1>()})};
+    else
+      return x;
   }
   template <class S>
   [[nodiscard]] static constexpr auto embedded_extents(actual_extents<S> const& actual) {

@@ -26,9 +26,9 @@ namespace tessera {
 ///
 /// Cost    allocates when it is made; a loop takes no lock, waits for those threads alone that have
 ///         a task of it, and takes about a microsecond beside its tasks where loops follow within
-///         50 us, as threads look out for the next one so long before they sleep; less long where
-///         that was in vain, as on a busy machine, and not at all where they are more than the
-///         processors. One thread runs a loop as it stands
+///         200 us, as threads look out for the next one so long before they sleep; less long where
+///         that was in vain a few times in a row, as on a busy machine, and not at all where they
+///         are more than the processors. One thread runs a loop as it stands
 /// Errors  std::runtime_error where the system has no thread to give; the exception of the lowest
 ///         thread is thrown by the loop, after all tasks have ended but those that would have
 ///         followed the one that failed on its thread. A process that was forked off has no
@@ -36,7 +36,7 @@ namespace tessera {
 class workers {
  public:
   explicit workers(std::size_t threads)
-      : longest_(std::thread::hardware_concurrency() >= threads ? 50'000 : 0),
+      : longest_(std::thread::hardware_concurrency() >= threads ? 200'000 : 0),
         team_{threads == 0 ? 1 : threads, this, run_shared} {
     failed_.resize(size());
     threads_.reserve(size() - 1);
@@ -133,7 +133,8 @@ class workers {
     unsigned in_vain = 0;
   };
   /// Returns when `number` is not `old` any more: looks out for a while, then sleeps. What was in
-  /// vain is tried half as long, and every sixteenth time as long as ever.
+  /// vain `tries` times in a row is tried half as long, and every sixteenth time as long as ever: a
+  /// single wait for what is not shared is no sign of a busy machine.
   template <class T> void await_change(std::atomic<T> const& number, T old, patience& mine) const {
     auto const begun = clock::now();
     auto const most = mine.in_vain % 16 == 15 ? longest_ : mine.time;
@@ -149,10 +150,11 @@ class workers {
         asm volatile("yield");
 #endif
       }
-    mine = {mine.time / 2, mine.in_vain + 1};
+    mine = {mine.in_vain < tries ? mine.time : mine.time / 2, mine.in_vain + 1};
     number.wait(old, std::memory_order_acquire);
   }
 
+  static constexpr auto tries = 4U;
   static constexpr std::size_t most_tasks = 0xFFFF;
   static constexpr unsigned task_bits = 16;
 

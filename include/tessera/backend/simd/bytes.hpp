@@ -139,6 +139,15 @@ TESSERA_INLINE inline void four_words_of_rows(std::byte const* first, std::size_
 
 // -- products -------------------------------------------------------------------------------------
 
+/// Keeps a sum what it is: g++ 12 else adds all products at the end, and has no registers for them.
+TESSERA_INLINE inline void keep_order([[maybe_unused]] words& sum) {
+#if defined(__AVX512F__) && not defined(__clang__)
+  asm("" : "+v"(sum.value.data));
+#elif defined(__x86_64__) && not defined(__clang__)
+  asm("" : "+x"(sum.value.data));
+#endif
+}
+
 /// sum + the products of four bytes in each lane, where there is no instruction for them.
 [[nodiscard]] inline auto add_products_of_bytes(words sum, words w, words x, bool is_w_signed)
     -> words {
@@ -174,6 +183,7 @@ struct sums_of_4_bits {
   TESSERA_INLINE void add(words w, words x) {
     value = as_words(
         _mm512_add_epi16(value.value.data, _mm512_maddubs_epi16(w.value.data, x.value.data)));
+    keep_order(value);
   }
   [[nodiscard]] TESSERA_INLINE auto total() const -> words {
     return as_words(_mm512_madd_epi16(value.value.data, _mm512_set1_epi16(1)));
@@ -188,6 +198,7 @@ struct sums_of_4_bits {
     value = as_words(
         // NOLINTNEXTLINE(portability-simd-intrinsics)
         _mm256_add_epi16(value.value.data, _mm256_maddubs_epi16(w.value.data, x.value.data)));
+    keep_order(value);
   }
   [[nodiscard]] TESSERA_INLINE auto total() const -> words {
     return as_words(_mm256_madd_epi16(value.value.data, _mm256_set1_epi16(1)));
@@ -196,6 +207,7 @@ struct sums_of_4_bits {
   TESSERA_INLINE void add(words w, words x) {
     value =
         as_words(_mm_add_epi16(value.value.data, _mm_maddubs_epi16(w.value.data, x.value.data)));
+    keep_order(value);
   }
   [[nodiscard]] TESSERA_INLINE auto total() const -> words {
     return as_words(_mm_madd_epi16(value.value.data, _mm_set1_epi16(1)));
@@ -227,6 +239,7 @@ struct sums_of_8_bits {
         _mm512_mask_sub_epi8(x.value.data, _mm512_movepi8_mask(w.value.data), zero, x.value.data);
     auto const pairs = _mm512_maddubs_epi16(_mm512_abs_epi8(w.value.data), with_sign);
     value = value + as_words(_mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+    keep_order(value);
   }
 #elif defined(__AVXVNNI__) && defined(__FMA__) && not defined(__AVX512F__)
   static constexpr int raised = 128;
@@ -241,6 +254,7 @@ struct sums_of_8_bits {
     auto const with_sign = _mm256_sign_epi8(x.value.data, w.value.data);
     auto const pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w.value.data), with_sign);
     value = value + as_words(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    keep_order(value);
   }
 #elif defined(__SSE4_2__) && not defined(__AVX__)
   static constexpr int raised = 0;
@@ -249,6 +263,7 @@ struct sums_of_8_bits {
     auto const with_sign = _mm_sign_epi8(x.value.data, w.value.data);
     auto const pairs = _mm_maddubs_epi16(_mm_abs_epi8(w.value.data), with_sign);
     value = value + as_words(_mm_madd_epi16(pairs, _mm_set1_epi16(1)));
+    keep_order(value);
   }
 #else
   static constexpr int raised = 0;
