@@ -5,8 +5,8 @@ Needs llama-cpp-python, torch, transformers and gguf of PyPI; llama.cpp is built
 without AMX, whose products crash on some: CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON
 -DGGML_F16C=ON -DGGML_BMI2=ON", with GGML_AVX512, GGML_AVX512_VNNI and GGML_AVX512_BF16 where it has them.
 
-Beside llama.cpp the weights are multiplied as stored; beside torch they are widened to floats, by both. All
-take turns, each is a process of its own, and medians are compared: a prompt of 128 and of 512 tokens, and one
+Beside llama.cpp the weights are multiplied as stored; beside torch they are widened to floats, by both, or are
+of bf16, by both (agents is configured with TESSERA_AGENTS_WEIGHTS="q4_1/q8_0;bf16"). All take turns, each is a process of its own, and medians are compared: a prompt of 128 and of 512 tokens, and one
 token after another behind 16 tokens. The bound of the latter is the file, read once for each token.
 """
 import argparse
@@ -15,6 +15,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 DECODED = 64
@@ -54,12 +55,13 @@ def measure_llama_cpp(model, threads):
     return {**found, "decode": rate(DECODED, decode)}
 
 
-def measure_torch(model, threads):
+def measure_torch(model, threads, dtype="float32"):
     import torch
     import transformers
     torch.set_num_threads(threads)
+    dtype = getattr(torch, dtype)
     path = pathlib.Path(model)
-    net = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name).float().eval()
+    net = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=dtype).eval()
 
     def run(tokens, cache=None):
         return net(input_ids=torch.tensor([tokens]), past_key_values=cache, use_cache=True,
@@ -96,34 +98,56 @@ def medians(rounds):
     return {row: statistics.median(found[row] for found in rounds) for row in rounds[0]}
 
 
+def in_bf16(model, folder):
+    """The same weights in bf16, as a file that all sides read."""
+    import llama_cpp
+    options = llama_cpp.llama_model_quantize_default_params()
+    options.allow_requantize = True
+    options.ftype = llama_cpp.LLAMA_FTYPE_MOSTLY_BF16
+    path = str(pathlib.Path(folder) / "bf16.gguf")
+    if llama_cpp.llama_model_quantize(model.encode(), path.encode(), options) != 0:
+        raise SystemExit(f"speed: {model} cannot be written in bf16")
+    return path
+
+
+PEERS = {
+    "llama.cpp": (measure_llama_cpp, []),
+    "torch": (measure_torch, ["--exact"]),
+    "torch-bf16": (lambda model, threads: measure_torch(model, threads, "bfloat16"), []),
+}
+
+
+def compare(name, given, model):
+    for threads in given.threads:
+        own, others = [], []
+        for _ in range(given.rounds):
+            own.append(measure_tessera(given.agents, model, threads, *PEERS[name][1]))
+            others.append(measure_peer(name, model, threads))
+        mine, peer = medians(own), medians(others)
+        print(f"beside {name}, {threads} threads, tokens/s, medians of {given.rounds} rounds")
+        for row in peer:
+            print(f"  {row:14} {mine[row]:8.1f} {peer[row]:8.1f}   {mine[row] / peer[row]:5.2f} x")
+        for row in sorted(set(mine) - set(peer) - {"memory"}):
+            print(f"  {row:14} {mine[row]:8.1f}            {mine[row] / mine['decode']:5.2f} x of one")
+        print(f"  the file read by one thread: {mine['memory']:.1f} tokens/s at most", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("agents")
     parser.add_argument("model")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--peers", nargs="+", default=["llama.cpp", "torch"])
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
     parser.add_argument("--peer", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.peer is not None:
-        peer = {"llama.cpp": measure_llama_cpp, "torch": measure_torch}[given.agents]
-        for row, value in peer(given.model, given.peer).items():
+        for row, value in PEERS[given.agents][0](given.model, given.peer).items():
             print(f"{row}: {value:.3f}")
         return
-    for name in given.peers:
-        more = ["--exact"] if name == "torch" else []
-        for threads in given.threads:
-            own, others = [], []
-            for _ in range(given.rounds):
-                own.append(measure_tessera(given.agents, given.model, threads, *more))
-                others.append(measure_peer(name, given.model, threads))
-            mine, peer = medians(own), medians(others)
-            print(f"beside {name}, {threads} threads, tokens/s, medians of {given.rounds} rounds")
-            for row in peer:
-                print(f"  {row:14} {mine[row]:8.1f} {peer[row]:8.1f}   {mine[row] / peer[row]:5.2f} x")
-            for row in sorted(set(mine) - set(peer) - {"memory"}):
-                print(f"  {row:14} {mine[row]:8.1f}            {mine[row] / mine['decode']:5.2f} x of one")
-            print(f"  the file read by one thread: {mine['memory']:.1f} tokens/s at most", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.peers:
+            compare(name, given, in_bf16(given.model, folder) if name == "torch-bf16" else given.model)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ void read_group(std::string const& path, group_settings& s) {
 void complete_group(group_settings& s) {
   check_ranges(s);
   check_one_of("arithmetic", s.arithmetic, {"stored", "exact"});
+  check_one_of("novelty", s.novelty, {"strict", "balanced", "lenient"});
   if (s.agents.empty() || s.agents.size() > most_agents)
     throw usage_error("expected 1 to " + std::to_string(most_agents) + " agents, got " +
                       std::to_string(s.agents.size()));

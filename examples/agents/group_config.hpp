@@ -40,6 +40,8 @@ struct group_settings {
   std::uint64_t threads = 1;
   std::uint64_t seed = 0;
   std::uint64_t max_new_answers = 3;
+  std::string novelty = "balanced";
+  std::string embeddings;
   double timeout = 120;
   std::vector<agent_settings> agents;
 
@@ -49,6 +51,8 @@ struct group_settings {
     f("threads", s.threads, "that share a step", {1, 256});
     f("seed", s.seed, "of all draws");
     f("max_new_answers", s.max_new_answers, "of one agent", {1, 100});
+    f("novelty", s.novelty, "of an answer: strict, balanced, or lenient, where any text is new");
+    f("embeddings", s.embeddings, "a folder of bert: answers are compared by it, not by words");
     f("timeout", s.timeout, "seconds from the question to the end", {0.001, 1e6});
   }
   [[nodiscard]] auto has_local() const -> bool;

@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "group_config.hpp"
 #include "opened_model.hpp"
+#include "sentences.hpp"
 
 namespace agents {
 
@@ -49,6 +50,8 @@ struct run_settings {
   if (has("--seed")) result.seed = s.given.seed;
   if (has("--timeout")) result.timeout = s.given.timeout;
   if (has("--max-new-answers")) result.max_new_answers = s.given.max_new_answers;
+  if (has("--novelty")) result.novelty = s.given.novelty;
+  if (has("--embeddings")) result.embeddings = s.given.embeddings;
   if (s.exact) result.arithmetic = "exact";
   if (has("--agents") || has("--remote") || result.agents.empty()) {
     auto const local = has("--agents") || not has("--remote") ? s.local : 0;
@@ -175,9 +178,27 @@ class spectator {
   return outcome.winner ? answered : failed;
 }
 
+[[nodiscard]] auto novelty_of(group_settings const& s, std::shared_ptr<sentences> const& by)
+    -> novelty {
+  auto const limit = [&](double balanced, double strict) {
+    return s.novelty == "strict" ? strict : s.novelty == "balanced" ? balanced : novelty::lenient;
+  };
+  if (not by) return {.most_similar = limit(novelty::balanced, novelty::strict)};
+  return {.most_similar = limit(novelty::balanced_cosine, novelty::strict_cosine),
+          .similarity = vector_similarity(
+              [by](std::string_view text) { return by->vector_of(std::string{text}); })};
+}
+
+/// What answers come from, and what they are compared by, where it is of this machine.
+struct opened_models {
+  std::optional<opened_model> local;
+  std::shared_ptr<sentences> by;
+};
+
 /// Asks the group, and keeps what it did in a turn of the session.
 [[nodiscard]] auto ask(run_settings const& s, group_settings const& settings,
-                       std::optional<opened_model> const& model, group_session& session) -> status {
+                       opened_models const& models, group_session& session) -> status {
+  auto const& model = models.local;
   auto ids = std::vector<std::string>{};
   for (auto const& one : settings.agents) ids.push_back(one.id);
   auto const task = session.task(s.question);
@@ -185,9 +206,10 @@ class spectator {
   auto turn = session.begin_turn(s.question, ids);
   auto options = group_options{};
   options.max_new_answers = settings.max_new_answers;
+  options.new_answers = novelty_of(settings, models.by);
   options.time_limit = group_time{std::llround(settings.timeout * 1000)};
-  auto group =
-      group_recorder(s.question, ids, options, [&](std::string_view line) { turn.write(line); });
+  auto group = group_recorder(
+      s.question, ids, options, [&](std::string_view line) { turn.write(line); }, not models.by);
   auto lines = spectator(s.automation);
   auto shown = s.automation || s.no_display ? nullptr : columns::open(s.question, ids.size());
   auto written = clock::time_point{};
@@ -234,7 +256,8 @@ void list(std::filesystem::path const& root) {
   }
   auto const guard = interrupt_guard{};
   auto settings = group_settings{};
-  auto model = std::optional<opened_model>{};
+  auto models = opened_models{};
+  auto& model = models.local;
   auto session = std::optional<group_session>{};
   try {
     settings = settings_of(s, app);
@@ -244,6 +267,8 @@ void list(std::filesystem::path const& root) {
                          {.exact = settings.arithmetic == "exact", .threads = settings.threads});
       (void)model_of(*model);
     }
+    if (not settings.embeddings.empty())
+      models.by = std::make_shared<sentences>(settings.embeddings);
     (void)make_agents(settings, model);
     if (s.validates) {
       (void)std::printf("%zu agents, %s\n", settings.agents.size(),
@@ -255,7 +280,7 @@ void list(std::filesystem::path const& root) {
     (void)std::fprintf(stderr, "agents run: %s\n", e.what());
     return wrong_config;
   }
-  return ask(s, settings, model, *session);
+  return ask(s, settings, models, *session);
 }
 
 }  // namespace
@@ -275,6 +300,9 @@ auto add_run(CLI::App& program) -> command {
   app->add_option("--remote", s->remote, "URL or URL#MODEL of an agent behind an address");
   number("--timeout", s->given.timeout, "seconds from the question to the end");
   number("--max-new-answers", s->given.max_new_answers, "of one agent");
+  number("--novelty", s->given.novelty, "of an answer: strict, balanced or lenient");
+  app->add_option("--embeddings", s->given.embeddings,
+                  "a folder of bert: answers are compared by it, not by words");
   number("--seed", s->given.seed, "of all draws");
   number("--temperature", s->temperature, "of all agents");
   number("--max-tokens", s->max_tokens, "of an answer, of all agents");

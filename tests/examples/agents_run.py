@@ -120,6 +120,28 @@ def answers_and_votes(folder):
     check("2 turns" in listed.stdout and "And half of it?" in listed.stdout, f"the list: {listed.stdout}")
 
 
+def needs_something_new(folder):
+    """Two agents say nearly the same: that is an answer only where any other text is one."""
+    def replies(text):
+        def reply(messages):
+            last = messages[-1]["content"]
+            if "JSON" not in last:
+                return "Presented."
+            if "expected a new answer" in json.dumps(messages) or len(re.findall(r'"agent": "', last)) > 1:
+                shown = re.search(r'"agent": "(agent\d+)"', json.dumps(messages).replace('\\"', '"')).group(1)
+                return json.dumps({"action": "vote", "agent": shown, "reason": "it says so"})
+            return answers(text)
+        return Address(reply).url
+    urls = [f"--remote={replies(text)}" for text in ("the cat sat on the mat", "the cat sat on a mat")]
+    for how, count in (("balanced", 1), ("lenient", 2)):
+        done = run(*urls, "--novelty", how, "--output", folder / how, "Where is the cat?")
+        check(done.returncode == 0, f"--novelty {how}: {done.stderr}")
+        record = (folder / how / "session_1" / "turn_1" / "record.jsonl").read_text()
+        given = {event["text"] for event in map(json.loads, record.splitlines())
+                 if event.get("event") == "answer" and event["verdict"] == "accepted"}
+        check(len(given) == count, f"--novelty {how}: {record}")
+
+
 class Screen:
     """What a vt100 shows of these bytes: what ncurses sends to one, and no more."""
 
@@ -254,7 +276,9 @@ def refuses(folder):
             ([{}], {}, "expected --model FILE"),
             ([{"url": url, "token_variable": "TESSERA_NO_SUCH"}], {}, "has no TESSERA_NO_SUCH"),
             ("three", {}, "agents: expected a list"),
-            ([{"url": url}], {"arithmetic": "fast"}, "one of stored, exact")):
+            ([{"url": url}], {"arithmetic": "fast"}, "one of stored, exact"),
+            ([{"url": url}], {"novelty": "none"}, "one of strict, balanced, lenient"),
+            ([{"url": url}], {"embeddings": str(folder / "none")}, "tokenizer.json")):
         done = run("--config", group_file(folder, agents, **settings), "--output", folder / "no", "What?")
         check(done.returncode == 1 and what in done.stderr, f"{what}: {done.returncode} {done.stderr}")
     done = run(f"--remote={url}", "--output", folder / "no")
@@ -265,7 +289,7 @@ def refuses(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for test in (answers_and_votes, shows_columns, goes_on_without_the_dead, ends_in_time, can_be_interrupted, refuses):
+    for test in (answers_and_votes, needs_something_new, shows_columns, goes_on_without_the_dead, ends_in_time, can_be_interrupted, refuses):
         place = pathlib.Path(name) / test.__name__
         place.mkdir()
         test(place)

@@ -15,3 +15,24 @@ TEST_CASE("novelty: words in common, by all words; neither case nor repetition c
   CHECK(word_overlap("", "word") == 0);
   CHECK(word_overlap("na\xC3\xAFve caf\xC3\xA9", "caf\xC3\xA9") == 0.5);
 }
+TEST_CASE("novelty: the cosine of vectors, of which each text's is made once") {
+  auto made = std::vector<std::string>{};
+  auto const similarity = vector_similarity([&](std::string_view text) {
+    made.emplace_back(text);
+    auto result = std::vector<float>(text == "longer" ? 3 : 2);
+    for (auto const letter : text) {
+      if (letter == 'x') result[0] += 1;
+      if (letter == 'y') result[1] += 1;
+    }
+    return result;
+  });
+  CHECK(similarity("x", "y") == 0);
+  CHECK(similarity("xy", "xxyy") == Approx(1).margin(1e-15));
+  CHECK(similarity("x", "xy") == Approx(std::sqrt(0.5)).margin(1e-15));
+  CHECK(similarity("x", "none") == 0);
+  auto const copy = similarity;
+  CHECK(copy("xy", "x") == similarity("x", "xy"));
+  CHECK(made == std::vector<std::string>{"x", "y", "xy", "xxyy", "none"});
+  CHECK_THROWS_WITH(similarity("x", "longer"),
+                    "vector_similarity: expected vectors of one length, got 2 and 3");
+}

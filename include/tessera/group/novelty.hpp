@@ -2,8 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,11 +68,54 @@ namespace detail {
   return static_cast<double>(both.size()) / static_cast<double>(x.size() + y.size() - both.size());
 }
 
+/// The cosine of the vectors that a function has for two texts, each of which it is asked for once;
+/// 0 where one is all zeros. Copies share what they know, and are for one thread at a time.
+///
+/// Cost    the vectors of all texts are kept
+/// Errors  std::invalid_argument for vectors of two lengths
+class vector_similarity {
+ public:
+  using vector_function = std::function<std::vector<float>(std::string_view)>;
+
+  explicit vector_similarity(vector_function vector_of)
+      : vector_of_(std::move(vector_of)), known_(std::make_shared<vectors>()) {}
+  [[nodiscard]] auto operator()(std::string_view a, std::string_view b) const -> double {
+    auto const& x = known(a);
+    auto const& y = known(b);
+    if (x.size() != y.size())
+      throw std::invalid_argument("vector_similarity: expected vectors of one length, got " +
+                                  std::to_string(x.size()) + " and " + std::to_string(y.size()));
+    auto const lengths = inner(x, x) * inner(y, y);
+    return lengths > 0 ? inner(x, y) / std::sqrt(lengths) : 0;
+  }
+
+ private:
+  using vectors = std::map<std::string, std::vector<float>, std::less<>>;
+
+  [[nodiscard]] auto known(std::string_view text) const -> std::vector<float> const& {
+    auto found = known_->find(text);
+    if (found == known_->end()) found = known_->emplace(text, vector_of_(text)).first;
+    return found->second;
+  }
+  [[nodiscard]] static auto inner(std::vector<float> const& a, std::vector<float> const& b)
+      -> double {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0, std::plus<>{},
+                              [](double x, double y) { return x * y; });
+  }
+
+  vector_function vector_of_;
+  std::shared_ptr<vectors> known_;
+};
+
 /// How much that is new an answer needs. An exact copy is never new.
 struct novelty {
   static constexpr auto balanced = 0.7;
   static constexpr auto strict = 0.5;
   static constexpr auto lenient = 1.0;  ///< any other text is new
+  /// The same for cosines of sentences: two answers to a question are about the same matter, whose
+  /// cosine is high before they say the same.
+  static constexpr auto balanced_cosine = 0.9;
+  static constexpr auto strict_cosine = 0.8;
 
   double most_similar = balanced;  ///< an answer that is more similar to another one is refused
   /// Words in common; or, where a model for sentences is there, the cosine of their embeddings.

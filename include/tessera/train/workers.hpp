@@ -26,9 +26,9 @@ namespace tessera {
 ///
 /// Cost    allocates when it is made; a loop takes no lock, waits for those threads alone that have
 ///         a task of it, and takes about a microsecond beside its tasks where loops follow within
-///         200 us, as threads look out for the next one so long before they sleep; less long where
-///         that was in vain a few times in a row, as on a busy machine, and not at all where they
-///         are more than the processors. One thread runs a loop as it stands
+///         a millisecond, as threads look out for the next one so long before they sleep; less long
+///         where that was in vain a few times in a row, as on a busy machine, and not at all where
+///         they are more than the processors. One thread runs a loop as it stands
 /// Errors  std::runtime_error where the system has no thread to give; the exception of the lowest
 ///         thread is thrown by the loop, after all tasks have ended but those that would have
 ///         followed the one that failed on its thread. A process that was forked off has no
@@ -36,7 +36,7 @@ namespace tessera {
 class workers {
  public:
   explicit workers(std::size_t threads)
-      : longest_(std::thread::hardware_concurrency() >= threads ? 200'000 : 0),
+      : longest_(std::thread::hardware_concurrency() >= threads ? 1'000'000 : 0),
         team_{threads == 0 ? 1 : threads, this, run_shared} {
     failed_.resize(size());
     threads_.reserve(size() - 1);

@@ -141,9 +141,9 @@ TESSERA_INLINE inline void four_words_of_rows(std::byte const* first, std::size_
 
 /// Keeps a sum what it is: g++ 12 else adds all products at the end, and has no registers for them.
 TESSERA_INLINE inline void keep_order([[maybe_unused]] words& sum) {
-#if defined(__AVX512F__) && not defined(__clang__)
+#if defined(__AVX512F__) && not defined(__clang__) && not defined(__CUDACC__)
   asm("" : "+v"(sum.value.data));
-#elif defined(__x86_64__) && not defined(__clang__)
+#elif defined(__x86_64__) && not defined(__clang__) && not defined(__CUDACC__)
   asm("" : "+x"(sum.value.data));
 #endif
 }

@@ -191,7 +191,8 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
       detail::block_kernel<Stored>{part, weights.part(o.first, 0)}.run();
     };
     if (not detail::is_shared(rows, out, in)) return run_part({0, rows}, {0, out});
-    detail::in_shares<float>(rows, out, in, run_part);
+    detail::in_shares<float>(rows, out, in, run_part, tiles::rows, false,
+                             2 * lane::pack<float>::width);
   }
 };
 

@@ -206,7 +206,7 @@ template <class Stored> struct block_kernel {
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b);
       for (auto i = std::size_t{0}; i < count; ++i) {
-        fetch_ahead<width * sizeof(format)>(from + i * width, blocks * sizeof(format));
+        fetch_ahead<width * sizeof(format), Panels>(from + i * width, blocks * sizeof(format));
         weights[v * count + i] = turned(from + i, p.in);
       }
     }

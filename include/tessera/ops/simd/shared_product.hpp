@@ -20,20 +20,21 @@ inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
 }
 
 /// Calls f(rows, columns) with shares of C (rows, columns) for the team of this thread, which
-/// shares it: of rows, in multiples of `unit`, or of columns, whichever gives more; where sums of A
-/// go along, of rows.
+/// shares it: of rows, in multiples of `unit`, or of columns, of `column_unit`, whichever gives
+/// more; where sums of A go along, of rows.
 template <class T, class F>
 void in_shares(std::size_t rows, std::size_t columns, std::size_t depth, F const& f,
-               std::size_t unit = tiles::rows, bool rows_only = false) {
+               std::size_t unit = tiles::rows, bool rows_only = false,
+              std::size_t column_unit = tiles::panel<T>) {
   auto const& team = *current_team;
   auto const worth = rows * columns * depth / (worth_sharing / 2);
   auto const most = team.threads < worth ? team.threads : worth;
   // A share of rows reads all of B: it has more than one tile of them.
   auto const of_rows = shares(rows, unit == tiles::rows ? 2 * unit : unit, most);
-  auto const of_columns = shares(columns, tiles::panel<T>, most);
+  auto const of_columns = shares(columns, column_unit, most);
   auto const by_rows =
       rows_only || of_rows.count > of_columns.count ||
-      (of_rows.count == of_columns.count && rows / unit >= columns / tiles::panel<T>);
+      (of_rows.count == of_columns.count && rows / unit >= columns / column_unit);
   auto task = [&](std::size_t i) {
     f(by_rows ? of_rows[i] : share{0, rows}, by_rows ? share{0, columns} : of_columns[i]);
   };

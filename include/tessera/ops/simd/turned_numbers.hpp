@@ -14,11 +14,12 @@
 namespace tessera::detail::inline TESSERA_TARGET {
 
 /// Asks for the memory after `from`, of rows that lie there one after another, in its order: rows
-/// side by side are too many short streams for a processor to foresee.
-template <std::size_t Bytes>
+/// side by side are too many short streams for a processor to foresee. Vectors is how many of
+/// them are turned before what they are turned for takes its time: the next ones come meanwhile.
+template <std::size_t Bytes, std::size_t Vectors = 1>
 TESSERA_INLINE inline void fetch_ahead(void const* from, std::size_t bytes_of_row) {
   constexpr auto least = std::size_t{4096};
-  auto const rows = lane::word_lanes * bytes_of_row;
+  auto const rows = Vectors * lane::word_lanes * bytes_of_row;
   auto const* const ahead = static_cast<std::byte const*>(from) + (rows < least ? +least : rows);
 #pragma GCC unroll 16
   for (auto line = std::size_t{0}; line < Bytes; line += 64) __builtin_prefetch(ahead + line);
