@@ -36,12 +36,19 @@ struct chat_settings {
     if (line.empty()) continue;
     messages.push_back({"user", line});
     auto answer = std::string{};
-    auto const result = generate_text(model, {.messages = messages, .options = s.sampling},
-                                      [&](std::string_view text) {
-                                        answer += text;
-                                        (void)std::fwrite(text.data(), 1, text.size(), stdout);
-                                        (void)std::fflush(stdout);
-                                      });
+    auto result = generation_result{};
+    try {
+      result = generate_text(model, {.messages = messages, .options = s.sampling},
+                             [&](std::string_view text) {
+                               answer += text;
+                               (void)std::fwrite(text.data(), 1, text.size(), stdout);
+                               (void)std::fflush(stdout);
+                             });
+    } catch (std::exception const& e) {
+      (void)std::fprintf(stderr, "this message is left out: %s\n", e.what());
+      messages.pop_back();
+      continue;
+    }
     (void)std::fputs("\n", stdout);
     (void)std::fflush(stdout);
     messages.push_back({"assistant", answer});

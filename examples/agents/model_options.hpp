@@ -28,7 +28,9 @@ inline void add_sampling(CLI::App& app, tessera::sampling_options& s) {
   auto const number = [&](char const* name, auto& value, char const* help) {
     app.add_option(name, value, help)->capture_default_str();
   };
-  number("--max-tokens", s.max_tokens, "to generate");
+  app.add_option("--max-tokens", s.max_tokens, "to generate")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 30));
   number("--temperature", s.temperature, "0: the likeliest token always");
   number("--top-k", s.top_k, "draw from so many of the likeliest tokens; 0: all");
   number("--top-p", s.top_p, "draw from the fewest tokens that hold so much probability");

@@ -5,6 +5,8 @@
 #include <tessera/text/gguf_tokenizer.hpp>
 #include <tessera/train/workers.hpp>
 
+#include <mutex>
+
 #include "opened_model.hpp"
 
 namespace agents {
@@ -65,15 +67,45 @@ class threaded_lanes final : public lane_model {
     return words->encode(form.render(turns), {.add_special_tokens = false}).ids;
   };
 }
+/// Tokens by their own bytes, which may be a part of a letter; where tokens stand for something
+/// else, as texts. The list is made when it is asked for.
+class spelt_tokens {
+ public:
+  explicit spelt_tokens(std::shared_ptr<tokenizer const> words) : words_(std::move(words)) {}
+  [[nodiscard]] auto text_of(std::uint32_t token) -> std::string {
+    std::call_once(once_, [&] {
+      try {
+        bytes_ = words_->token_bytes();
+      } catch (text_error const&) {
+        bytes_.clear();
+      }
+    });
+    auto const special = token >= bytes_.size() || words_->is_special(token);
+    return special ? words_->decode(std::array{token}, false) : bytes_[token];
+  }
+
+ private:
+  std::shared_ptr<tokenizer const> words_;
+  std::once_flag once_;
+  std::vector<std::string> bytes_;
+};
+
 [[nodiscard]] auto texts_of(gguf const& file, std::shared_ptr<tokenizer const> const& words)
     -> engine_texts {
   auto result = engine_texts{};
   result.encode = [words](std::string const& text) { return words->encode(text).ids; };
   result.encode_chat = encoder_of_chats(file, words);
   result.make_decoder = [words] { return std::make_unique<streamed_text>(words); };
-  result.text_of = [words](std::uint32_t token) { return words->decode(std::array{token}, false); };
+  result.text_of = [spelt = std::make_shared<spelt_tokens>(words)](std::uint32_t token) {
+    return spelt->text_of(token);
+  };
   for (auto const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-    if (auto const id = file.find<std::uint32_t>(key)) result.end_tokens.push_back(*id);
+    if (auto const id = file.find<std::uint32_t>(key)) {
+      if (*id >= words->vocabulary_size())
+        file.fail(std::string{key} + ": expected a token below " +
+                  std::to_string(words->vocabulary_size()) + ", got " + std::to_string(*id));
+      result.end_tokens.push_back(*id);
+    }
   if (result.end_tokens.empty()) file.fail("has no key \"tokenizer.ggml.eos_token_id\"");
   return result;
 }

@@ -163,6 +163,9 @@ class spectator {
  private:
   void say(std::string const& id, std::string what, std::string const& text = {},
            bool always = false) const {
+    for (auto& letter : what)  // a terminal would do what they say
+      if ((letter >= 0 && letter < ' ' && letter != '\n' && letter != '\t') || letter == 0x7F)
+        letter = '?';
     auto const seconds = std::chrono::duration<double>(clock::now() - begun_).count();
     if (not text.empty() && (always || not brief_)) what += ": " + text;
     (void)std::fprintf(stderr, "%6.1f s  %s%s%s\n", seconds, id.c_str(), id.empty() ? "" : " ",
@@ -296,7 +299,9 @@ auto add_run(CLI::App& program) -> command {
   app->add_option("--model", s->given.model, "a GGUF file, for agents of this machine");
   app->add_flag("--exact", s->exact, "widen blocks to floats instead of multiplying them stored");
   number("--threads", s->given.threads, "that share a step");
-  number("--agents", s->local, "of the model, instead of the file's");
+  app->add_option("--agents", s->local, "of the model, instead of the file's")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 64));
   app->add_option("--remote", s->remote, "URL or URL#MODEL of an agent behind an address");
   number("--timeout", s->given.timeout, "seconds from the question to the end");
   number("--max-new-answers", s->given.max_new_answers, "of one agent");

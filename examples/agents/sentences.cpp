@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <stdexcept>
 #include <thread>
 
 namespace agents {
@@ -76,6 +77,7 @@ class sentence_service final : public text_service {
       auto result = embedding_result{};
       try {
         for (auto const& text : next.texts) {
+          if (is_ended()) throw std::runtime_error("the server ends");
           result.vectors.push_back(model_->vector_of(text));
           result.tokens += model_->tokens_of(text);
         }
@@ -84,6 +86,11 @@ class sentence_service final : public text_service {
       }
       next.done(std::move(result));
     }
+  }
+
+  [[nodiscard]] auto is_ended() -> bool {
+    auto const lock = std::lock_guard{mutex_};
+    return ended_;
   }
 
   std::shared_ptr<sentences> model_;

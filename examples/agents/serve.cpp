@@ -27,11 +27,14 @@ struct serve_settings {
   double answer_seconds = 600;
 };
 
-/// What an engine has done, for those who scrape it.
+/// What an engine has done, for those who scrape it, as long as it is there: what counts lives
+/// longer.
 void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
   auto const gauge = [&](char const* name, char const* help, auto const& value) {
-    to.ask(name, help, "gauge",
-           [runs, value] { return static_cast<double>(value(runs->counts())); });
+    to.ask(name, help, "gauge", [held = std::weak_ptr(runs), value] {
+      auto const engine = held.lock();
+      return engine ? static_cast<double>(value(engine->counts())) : 0;
+    });
   };
   gauge("generation_active_sequences", "Lanes with a sequence.",
         [](engine_counts const& c) { return c.active; });

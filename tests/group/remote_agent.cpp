@@ -208,6 +208,31 @@ TEST_CASE("remote_agent: a dead, silent or broken address does not stop the othe
   auto const lock = std::lock_guard{mutex};
   held.clear();
 }
+TEST_CASE("remote_agent: a busy address is asked again; an error that is null is none") {
+  auto at = service([](auto const& exchange, std::size_t number) {
+    if (number == 0) {
+      exchange->answer({.status = 429, .body = "{}"});
+      return;
+    }
+    exchange->begin({.body = "data: {\"error\":null,\"choices\":[]}\n\n",
+                     .type = "Text/Event-Stream; charset=utf-8"});
+    (void)exchange->write(event_of(answer_four));
+    (void)exchange->write("data: [DONE]\n\n");
+    exchange->end();
+  });
+  auto it = run({"ada"});
+  REQUIRE(it.with({at.agent()}));
+  CHECK(it.lost[0].empty());
+  CHECK(it.group.outcome().winner);
+  CHECK(at.count() >= 2);
+  CHECK_THAT(
+      failure_of([](auto const& exchange, std::size_t) { exchange->answer({.status = 503}); },
+                 {.silence = 200ms}),
+      Contains("status 503"));
+  CHECK(detail::service_address("http://[::1]:80/v1").host == "[::1]");
+  CHECK(detail::service_address("http://[::1]/v1").port == "80");
+  CHECK_THROWS_AS(detail::service_address("http://[::1"), std::invalid_argument);
+}
 TEST_CASE("remote_agent: what is no stream of a reply is its failure, by its reason") {
   CHECK_THAT(
       failure_of([](auto const& exchange, std::size_t) {

@@ -227,6 +227,17 @@ TEST_CASE("openai: a stream") {
   CHECK(usage["choices"].empty());
   CHECK(usage["usage"]["total_tokens"] == 9);
 }
+TEST_CASE("openai: offsets of tokens count characters, of which one may be several tokens") {
+  auto lists = detail::completion_logprobs{};
+  for (auto const* const text : {"\xC3\xA9t\xC3\xA9", "\xF0\x9F", "\x98\x80", "!"}) {
+    auto const token = scored_text{text, -1};
+    lists.add({.text = "", .token = &token});
+  }
+  CHECK(lists.take()["text_offset"] == json{0, 3, 4, 4});
+  auto const after = scored_text{"?", -1};
+  lists.add({.text = "", .token = &after});
+  CHECK(lists.take()["text_offset"] == json{5});
+}
 TEST_CASE("openai: completions of several prompts") {
   auto const s = server{};
   auto const got = s.post(

@@ -93,15 +93,25 @@ class remote_conversation {
   [[nodiscard]] auto ask(agent_round& round) -> std::string try {
     reply_.clear();
     ended_ = false;
-    auto post = http_post(address_, "/chat/completions", body(), options_.token);
     auto const wanted = [&] {
       if (not injected_) injected_ = round.new_view();
       return not round.cancelled() && not injected_;
     };
-    auto const status = post.await_head(options_.silence, wanted);
-    if (status == 0) return {};
-    if (status != 200) refuse(status, post, wanted);
-    if (auto const type = post.type(); not type.starts_with("text/event-stream"))
+    auto const sent = body();
+    auto const until = http_post::clock::now() + options_.silence;
+    auto tried = std::optional<http_post>{};
+    for (;;) {
+      tried.emplace(address_, "/chat/completions", sent, options_.token);
+      auto const status = tried->await_head(options_.silence, wanted);
+      if (status == 0) return {};
+      if (status == 200) break;
+      auto const busy = status == 429 || status == 503;
+      if (not busy || http_post::clock::now() + pause >= until) refuse(status, *tried, wanted);
+      if (not rest(wanted)) return {};
+    }
+    auto& post = *tried;
+    if (auto const type = post.type();
+        not boost::beast::iequals(type.substr(0, 17), "text/event-stream"))
       throw std::runtime_error("expected text/event-stream, got " + type.substr(0, 60));
     auto lines = event_lines{};
     while (not ended_) {
@@ -114,6 +124,16 @@ class remote_conversation {
   } catch (std::exception const& e) {
     throw std::runtime_error(options_.url + ": " + e.what());
   }
+  static constexpr auto pause = std::chrono::milliseconds{1000};
+  /// Before a busy address is asked again. False where `wanted` says so.
+  [[nodiscard]] static auto rest(std::function<bool()> const& wanted) -> bool {
+    constexpr auto slice = std::chrono::milliseconds{20};
+    for (auto rested = slice; rested < pause; rested += slice) {
+      if (not wanted()) return false;
+      std::this_thread::sleep_for(slice);
+    }
+    return true;
+  }
   /// One piece of the reply.
   void hear(agent_round& round, std::string const& data) {
     if (ended_) return;
@@ -123,7 +143,8 @@ class remote_conversation {
     }
     auto const chunk = nlohmann::json::parse(data, nullptr, false);
     if (not chunk.is_object()) throw std::runtime_error("expected JSON in its events, got none");
-    if (chunk.contains("error")) throw std::runtime_error(message_of(chunk));
+    if (chunk.contains("error") && not chunk["error"].is_null())
+      throw std::runtime_error(message_of(chunk));
     auto piece = chunk.value(content_, nlohmann::json{});
     if (not piece.is_string()) return;
     reply_ += piece.get_ref<std::string const&>();

@@ -29,6 +29,7 @@ class engine_service final : public text_service {
       -> generation_ticket override {
     if (not request.messages.empty() && not texts_.encode_chat)
       throw std::invalid_argument("messages: this model takes prompts alone");
+    check_length(request);
     auto inner = generation_request{.prompt = request.messages.empty()
                                                   ? texts_.encode(request.prompt)
                                                   : texts_.encode_chat(request.messages),
@@ -53,6 +54,18 @@ class engine_service final : public text_service {
   }
 
  private:
+  /// What cannot be as few tokens as the context holds is refused before it is taken apart, which
+  /// takes a thread of the server as long as the text is.
+  void check_length(text_request const& request) const {
+    constexpr auto longest_token = std::size_t{64};  // bytes, of all tokens of a text in the mean
+    auto bytes = request.prompt.size();
+    for (auto const& one : request.messages) bytes += one.content.size();
+    auto const context = engine_->bounds().context;
+    if (bytes > context * longest_token)
+      throw std::invalid_argument("prompt: expected at most " + std::to_string(context) +
+                                  " tokens, got a text of " + std::to_string(bytes) + " bytes");
+  }
+
   std::shared_ptr<engine> engine_;
   engine_texts texts_;
 };

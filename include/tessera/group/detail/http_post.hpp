@@ -32,7 +32,9 @@ struct service_address {
     auto const rest = url.substr(scheme.size());
     auto const slash = std::min(rest.find('/'), rest.size());
     auto const place = rest.substr(0, slash);
-    auto const colon = place.rfind(':');
+    auto const end = place.starts_with('[') ? place.find(']') : 0;  // of an address of IPv6
+    if (end == std::string_view::npos) refuse(url);
+    auto const colon = place.find(':', end);
     host = place.substr(0, colon);
     if (colon != std::string_view::npos) port = place.substr(colon + 1);
     prefix = rest.substr(slash);
@@ -70,13 +72,16 @@ class http_post {
     request_.keep_alive(false);
     request_.prepare_payload();
     response_.body_limit(boost::none);
-    resolver_.async_resolve(to.host, to.port, [this](error_code error, auto const& found) {
-      if (error) {
-        end(error);
-        return;
-      }
-      stream_.async_connect(found, [this](error_code e, auto const&) { e ? end(e) : write(); });
-    });
+    auto const is_literal = to.host.starts_with('[') && to.host.ends_with(']');
+    resolver_.async_resolve(
+        is_literal ? to.host.substr(1, to.host.size() - 2) : to.host, to.port,
+        [this](error_code error, auto const& found) {
+          if (error) {
+            end(error);
+            return;
+          }
+          stream_.async_connect(found, [this](error_code e, auto const&) { e ? end(e) : write(); });
+        });
   }
 
   /// Until the answer's head is there: its status. 0 where `wanted` says false before.

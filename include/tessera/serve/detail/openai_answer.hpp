@@ -3,6 +3,7 @@
 
 #include <tessera/serve/detail/openai_request.hpp>
 
+#include <algorithm>
 #include <chrono>
 
 /// Answers to OpenAI's clients as JSON.
@@ -50,20 +51,26 @@ struct completion_logprobs {
   json tops = json::array();
   json offsets = json::array();
 
-  void add(text_piece const& piece, std::size_t offset) {
+  std::size_t offset =
+      0;  ///< characters of the tokens before: bytes that go on with one do not count
+
+  void add(text_piece const& piece) {
     tokens.push_back(piece.token->text);
     values.push_back(std::max(-9999.0F, piece.token->log_probability));
     auto top = json::object();
     for (auto const& one : piece.top) top[one.text] = std::max(-9999.0F, one.log_probability);
     tops.push_back(std::move(top));
     offsets.push_back(offset);
+    offset += static_cast<std::size_t>(std::ranges::count_if(piece.token->text, [](char b) {
+      return (static_cast<unsigned char>(b) & 0xC0U) != 0x80U;
+    }));
   }
   [[nodiscard]] auto take() -> json {
     auto result = json{{"tokens", std::move(tokens)},
                        {"token_logprobs", std::move(values)},
                        {"top_logprobs", std::move(tops)},
                        {"text_offset", std::move(offsets)}};
-    *this = {};
+    *this = {.offset = offset};
     return result;
   }
 };
@@ -73,7 +80,6 @@ struct openai_choice {
   std::string text;
   json content = json::array();  ///< tokens, in chat
   completion_logprobs lists;     ///< of a completion
-  std::size_t said = 0;          ///< bytes, of all pieces
   bool begun = false;
   json reason = nullptr;
 
@@ -82,10 +88,9 @@ struct openai_choice {
       if (chat)
         content.push_back(json_of_choice_token(piece));
       else
-        lists.add(piece, said);
+        lists.add(piece);
     }
     text += piece.text;
-    said += piece.text.size();
   }
   [[nodiscard]] auto logprobs_of(bool chat, bool wanted) -> json {
     if (not wanted) return nullptr;
