@@ -138,7 +138,7 @@ def needs_something_new(folder):
         check(done.returncode == 0, f"--novelty {how}: {done.stderr}")
         record = (folder / how / "session_1" / "turn_1" / "record.jsonl").read_text()
         given = {event["text"] for event in map(json.loads, record.splitlines())
-                 if event.get("event") == "answer" and event["verdict"] == "accepted"}
+                 if event.get("event") == "answer" and event["verdict"] == "taken"}
         check(len(given) == count, f"--novelty {how}: {record}")
 
 
@@ -289,7 +289,8 @@ def refuses(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    for test in (answers_and_votes, needs_something_new, shows_columns, goes_on_without_the_dead, ends_in_time, can_be_interrupted, refuses):
+    for test in (answers_and_votes, needs_something_new, shows_columns, goes_on_without_the_dead, ends_in_time,
+                 can_be_interrupted, refuses):
         place = pathlib.Path(name) / test.__name__
         place.mkdir()
         test(place)

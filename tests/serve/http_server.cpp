@@ -233,6 +233,37 @@ TEST_CASE("http_server: a stream is told when its client is gone") {
   CHECK(writes < 10'000);
   CHECK_FALSE(waiting.all[0]->wanted());
 }
+TEST_CASE(
+    "http_server: who leaves before the answer makes it unwanted; who says no more does not") {
+  auto waiting = kept{};
+  auto server = http_server({}, std::ref(waiting));
+  auto half = test::client(server.port());
+  REQUIRE(half.send(test::get("/")));
+  half.shut();
+  REQUIRE(waiting.wait_for(1));
+  auto next = test::client(server.port());
+  REQUIRE(next.send(test::get("/1")));
+  REQUIRE(waiting.wait_for(2));
+  {
+    auto gone = test::client(server.port());
+    REQUIRE(gone.send(test::get("/")));
+    REQUIRE(waiting.wait_for(3));
+    std::this_thread::sleep_for(300ms);
+    CHECK(waiting.all[2]->wanted());
+    REQUIRE(next.send(test::get("/2")));  // before its first is answered
+  }
+  for (auto i = 0; i < 1000 && waiting.all[2]->wanted(); ++i) std::this_thread::sleep_for(5ms);
+  CHECK_FALSE(waiting.all[2]->wanted());
+  CHECK(waiting.all[0]->wanted());
+  CHECK(waiting.all[1]->wanted());
+  waiting.all[0]->answer({.body = "still"});
+  CHECK(half.receive().body == "still");
+  waiting.all[1]->answer({.body = "first"});
+  CHECK(next.receive().body == "first");
+  REQUIRE(waiting.wait_for(4));
+  waiting.all[3]->answer({.body = "second"});
+  CHECK(next.receive().body == "second");
+}
 TEST_CASE("http_server: a drain lets requests end and refuses new ones") {
   auto waiting = kept{};
   auto server = http_server(

@@ -47,7 +47,10 @@ inline void append_header(std::string& to, std::string_view name, std::string_vi
 class http_session : public std::enable_shared_from_this<http_session> {
  public:
   http_session(std::shared_ptr<http_core> core, asio::ip::tcp::socket socket)
-      : core_(std::move(core)), socket_(std::move(socket)), timer_(socket_.get_executor()) {
+      : core_(std::move(core)),
+        socket_(std::move(socket)),
+        timer_(socket_.get_executor()),
+        watch_(socket_.get_executor()) {
     ++core_->connections;
   }
   http_session(http_session const&) = delete;
@@ -61,6 +64,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
   void start(bool refused) {
     auto ignored = error_code{};
     ignored = socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    ignored = socket_.non_blocking(true, ignored);
     core_->add(this, weak_from_this());
     on_strand([refused](http_session& self) {
       if (refused)
@@ -81,6 +85,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
     give_place_back();
     wanted_.reset();
     (void)timer_.cancel();
+    (void)watch_.cancel();
     auto ignored = error_code{};
     ignored = socket_.close(ignored);
   }
@@ -288,6 +293,28 @@ class http_session : public std::enable_shared_from_this<http_session> {
       refuse({503, "the answer took too long", {{"Retry-After", "1"}}});
   }
 
+  /// While it waits for its answer, a client that leaves makes that unwanted. One that has said
+  /// with its request that nothing follows (it is half closed) still waits.
+  void watch() {
+    watch_.expires_after(std::chrono::milliseconds{100});
+    watch_.async_wait([self = shared_from_this(), exchange = exchange_](error_code failed) {
+      if (failed || not self->is_awaited(exchange) || self->has_left()) return;
+      self->socket_.async_wait(asio::ip::tcp::socket::wait_read, [self, exchange](error_code no) {
+        if (not no && self->is_awaited(exchange) && self->has_left()) self->wanted_.reset();
+      });
+    });
+  }
+  [[nodiscard]] auto is_awaited(std::uint64_t exchange) const -> bool {
+    return exchange == exchange_ && (phase_ == phase::answering || phase_ == phase::streaming);
+  }
+  /// The bytes of a next request stay where they are.
+  [[nodiscard]] auto has_left() -> bool {
+    auto next = char{};
+    auto error = error_code{};
+    auto const got =
+        socket_.receive(asio::buffer(&next, 1), asio::socket_base::message_peek, error);
+    return got == 0 && error != asio::error::would_block;
+  }
   [[nodiscard]] auto head_of(http_response const& response) -> std::string {
     if (core_->draining) keep_alive_ = false;
     auto text = std::string{version_ >= 11 ? "HTTP/1.1 " : "HTTP/1.0 "};
@@ -389,6 +416,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
   void finish_exchange() {
     give_place_back();
     wanted_.reset();
+    (void)watch_.cancel();
     unsent_.reset();
     route_.reset();
     ++exchange_;
@@ -398,6 +426,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
   std::shared_ptr<http_core> core_;
   asio::ip::tcp::socket socket_;
   asio::steady_timer timer_;
+  asio::steady_timer watch_;
   boost::beast::flat_buffer buffer_{1U << 20U};
   std::unique_ptr<request_parser> parser_;
   std::shared_ptr<http_request> request_;
@@ -498,6 +527,7 @@ inline void http_session::hand_over() {
   unsent_ = std::make_shared<std::atomic<std::size_t>>(0);
   phase_ = phase::answering;
   arm(core_->options.request_timeout, &http_session::answer_too_late);
+  watch();
   auto const exchange = std::make_shared<session_exchange>(*this);
   try {
     core_->handler(exchange);
