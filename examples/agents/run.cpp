@@ -249,7 +249,8 @@ struct opened_models {
 void list(std::filesystem::path const& root) {
   for (auto const& one : list_sessions(root))
     (void)std::printf("%s  %zu turns  %s\n", one.folder.c_str(), one.turns,
-                      shortened(one.last_question, 60).c_str());
+                      one.damage.empty() ? shortened(one.last_question, 60).c_str()
+                                         : ("damaged: " + one.damage).c_str());
 }
 
 [[nodiscard]] auto run(run_settings const& s, CLI::App const& app) -> int {

@@ -103,6 +103,13 @@ TEST_CASE("session: sessions are listed") {
   CHECK(all[4].turns == 1);
   CHECK(all[4].last_question.empty());
   CHECK(all[8].folder.filename() == "session_10");
+  CHECK(std::ranges::all_of(all, [](auto const& one) { return one.damage.empty(); }));
+  std::filesystem::remove(all[1].folder / "turn_1" / "question.txt");
+  auto const left = list_sessions(folder.path());
+  REQUIRE(left.size() == 9);
+  CHECK_THAT(left[1].damage, Contains("question.txt"));
+  CHECK(left[1].turns == 1);
+  CHECK(left[2].last_question == "Question 2");
 }
 TEST_CASE("session: an agent whose id is no folder's name is refused before anything is written") {
   auto const folder = test::folder();

@@ -5,6 +5,7 @@
 #include <tessera/group/conductor.hpp>
 
 #include <exception>
+#include <utility>
 
 /// Groups whose agents all have one engine: what happens depends on seeds and texts alone.
 namespace tessera::detail::inline TESSERA_TARGET {
@@ -26,8 +27,8 @@ class step_conductor : public std::enable_shared_from_this<step_conductor<Group>
     if (not ask(&step_conductor::begin))
       throw std::runtime_error("conduct_in_step: the engine has ended");
     wait();
-    if (thrown_) std::rethrow_exception(thrown_);
-    if (error_) std::rethrow_exception(error_);
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     return not interrupted_;
   }
 
@@ -44,8 +45,8 @@ class step_conductor : public std::enable_shared_from_this<step_conductor<Group>
         if (not self->over_ && self->conductor_->protocol().ended()) self->end();
       } catch (...) {
         self->error_ = std::current_exception();
-        self->end();
       }
+      if (self->error_ && not self->over_) self->end();  // what was thrown is the caller's alone
     });
   }
   void begin() {

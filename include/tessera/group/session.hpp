@@ -162,6 +162,7 @@ struct session_entry {
   std::size_t turns = 0;      ///< that were begun
   std::string last_question;  ///< of those that have an answer; empty where there is none
   std::string last_answer;
+  std::string damage;  ///< why its turns cannot be read; empty where they can
 };
 
 /// The sessions below `root`, by name.
@@ -178,11 +179,18 @@ struct session_entry {
   auto result = std::vector<session_entry>{};
   for (auto const& folder : folders) {
     auto const session = group_session(folder);
-    auto entry = session_entry{
-        .folder = folder, .turns = session.size(), .last_question = {}, .last_answer = {}};
-    if (auto turns = session.turns(); not turns.empty()) {
-      entry.last_question = std::move(turns.back().question);
-      entry.last_answer = std::move(turns.back().answer);
+    auto entry = session_entry{.folder = folder,
+                               .turns = session.size(),
+                               .last_question = {},
+                               .last_answer = {},
+                               .damage = {}};
+    try {
+      if (auto turns = session.turns(); not turns.empty()) {
+        entry.last_question = std::move(turns.back().question);
+        entry.last_answer = std::move(turns.back().answer);
+      }
+    } catch (file_error const& e) {
+      entry.damage = e.what();
     }
     result.push_back(std::move(entry));
   }
