@@ -25,16 +25,15 @@ inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
 template <class T, class F>
 void in_shares(std::size_t rows, std::size_t columns, std::size_t depth, F const& f,
                std::size_t unit = tiles::rows, bool rows_only = false,
-              std::size_t column_unit = tiles::panel<T>) {
+               std::size_t column_unit = tiles::panel<T>) {
   auto const& team = *current_team;
   auto const worth = rows * columns * depth / (worth_sharing / 2);
   auto const most = team.threads < worth ? team.threads : worth;
   // A share of rows reads all of B: it has more than one tile of them.
   auto const of_rows = shares(rows, unit == tiles::rows ? 2 * unit : unit, most);
   auto const of_columns = shares(columns, column_unit, most);
-  auto const by_rows =
-      rows_only || of_rows.count > of_columns.count ||
-      (of_rows.count == of_columns.count && rows / unit >= columns / column_unit);
+  auto const by_rows = rows_only || of_rows.count > of_columns.count ||
+                       (of_rows.count == of_columns.count && rows / unit >= columns / column_unit);
   auto task = [&](std::size_t i) {
     f(by_rows ? of_rows[i] : share{0, rows}, by_rows ? share{0, columns} : of_columns[i]);
   };

@@ -371,6 +371,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
                       });
   }
   void go_on() {
+    (void)watch_.cancel();
     finish_exchange();
     parser_.reset();
     if (keep_alive_) {
@@ -416,7 +417,6 @@ class http_session : public std::enable_shared_from_this<http_session> {
   void finish_exchange() {
     give_place_back();
     wanted_.reset();
-    (void)watch_.cancel();
     unsent_.reset();
     route_.reset();
     ++exchange_;
