@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/io/file.hpp>
+#include <tessera/program/settings.hpp>
 #include <tessera/serve/http_metrics.hpp>
 #include <tessera/serve/http_server.hpp>
 #include <tessera/serve/openai.hpp>
@@ -51,7 +52,10 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
   options.models[name] = std::make_shared<engine_service>(model.runs, model.texts);
   if (not s.sentences.empty()) {
     auto const vectors = service_of_sentences(std::make_shared<sentences>(s.sentences));
-    options.models[std::filesystem::path(s.sentences).filename().string()] = vectors;
+    auto const folder = (std::filesystem::path(s.sentences) / "").lexically_normal().parent_path();
+    if (not options.models.emplace(folder.filename().string(), vectors).second)
+      throw usage_error("--embeddings: the name " + folder.filename().string() +
+                        " is the other model's");
   }
   auto routes = router{};
   add_process_metrics(counted);

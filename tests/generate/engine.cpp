@@ -233,6 +233,8 @@ TEST_CASE("engine: a request that is cancelled leaves its lane, or the queue") {
   auto refused = outcome{};
   CHECK(one->submit(refused.request({1}, {})).admitted() == admission::full);
   second.cancel();
+  auto last = outcome{};
+  CHECK(one->submit(last.request({1}, {.max_tokens = 2})).admitted() == admission::accepted);
   waits.wait();
   CHECK(waits.result.reason == finish_reason::cancelled);
   CHECK(waits.tokens.empty());
@@ -241,6 +243,7 @@ TEST_CASE("engine: a request that is cancelled leaves its lane, or the queue") {
   CHECK(runs.result.reason == finish_reason::cancelled);
   CHECK(runs.tokens.size() < 4000);
   next.wait();
+  last.wait();
   CHECK(next.tokens.size() == 2);
   CHECK(one->counts().active == 0);
 }

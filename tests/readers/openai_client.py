@@ -80,6 +80,7 @@ def answers(server):
     check(streamed == text_of(first), f"a stream says the same: {streamed!r}")
     check(pieces[-1].usage.total_tokens == first.usage.total_tokens, "a stream counts tokens")
     scored = ask(seed=5, logprobs=True, top_logprobs=3, **SMALL).choices[0].logprobs.content
+    check(scored, "every token has its log-probability")
     check(all(len(one.top_logprobs) == 3 and one.logprob <= 0 for one in scored), "log-probabilities are given")
     check(all(one.top_logprobs[0].logprob >= one.top_logprobs[1].logprob for one in scored), "the highest come first")
     greedy = {**SMALL, "temperature": 0}
@@ -110,6 +111,8 @@ def refusals(server):
         server.client.embeddings.create(model="m", input="a")
     except openai.BadRequestError as error:
         check("embeddings" in error.body["message"], "a model without embeddings says so")
+    else:
+        check(False, "a model without embeddings is asked for some")
     good = json.dumps(SMALL).encode()
     bad = [good[:n] for n in range(0, len(good), 3)] + [b"[]", b"null", b"\xff", b"{" * 3000, b'"' * 50]
     bad += [json.dumps({**SMALL, key: value}).encode() for key in

@@ -82,11 +82,12 @@ namespace detail {
   auto same = std::vector<compiled_model const*>{};
   for (auto const& each : models)
     if (each.open_lanes && differences(each.description, config).empty()) same.push_back(&each);
+  auto const widened = exact && matrices.starts_with('Q');  // other numbers are what they are
   auto const weights = " WEIGHTS " + detail::cmake_word(matrices) + "/" +
-                       detail::cmake_word(embedding) + (exact ? " EXACT" : "");
+                       detail::cmake_word(embedding) + (widened ? " EXACT" : "");
   if (same.empty()) detail::fail_unknown(models, file.path(), config, weights);
   for (auto const* const each : same)
-    if (each->matrices == matrices && each->embedding == embedding && each->exact == exact)
+    if (each->matrices == matrices && each->embedding == embedding && each->exact == widened)
       return *each;
   throw file_error(file.path(), "its model is compiled, but not for its weights: add" + weights +
                                     " to tessera_model(<target> " + same.front()->config + ")");

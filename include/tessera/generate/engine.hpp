@@ -4,6 +4,7 @@
 #include <tessera/generate/detail/sequence.hpp>
 #include <tessera/generate/lane_model.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -61,7 +62,10 @@ class engine {
     auto one = std::make_unique<sequence>(std::move(request), bounds_.context, bounds_.vocabulary);
     auto const lock = std::lock_guard{mutex_};
     if (closed_) return generation_ticket{admission::closed};
-    if (waiting_.size() >= options_.queue) return generation_ticket{admission::full};
+    // One that was cancelled waits no more, though it is dropped with the next step.
+    auto const waits = [](auto const& each) { return not each->cancelled()->load(); };
+    if (static_cast<std::size_t>(std::ranges::count_if(waiting_, waits)) >= options_.queue)
+      return generation_ticket{admission::full};
     auto ticket = generation_ticket{admission::accepted, one->cancelled()};
     waiting_.push_back(std::move(one));
     changed_.notify_one();
