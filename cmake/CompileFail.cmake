@@ -1,5 +1,6 @@
 # tessera_compile_fail_tests(<folder>) registers two tests for every <folder>/<stem>.cpp:
-#   fail.<stem>.control  the file as it stands compiles, so that it cannot rot: by g++, or where a line says so;
+#   fail.<stem>.control  the file as it stands compiles, so that it cannot rot: by g++, and by both
+#                        where a line says COMPILER:
 #   fail.<stem>          with TESSERA_MUST_FAIL it stops and says what its EXPECT lines say;
 #                        only for this compiler, where a line says COMPILER: <CMake's id of it>.
 # The compiler is called directly: the tests run side by side, and nothing else prints. A file that

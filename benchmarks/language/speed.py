@@ -6,8 +6,9 @@ without AMX, whose products crash on some: CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_
 -DGGML_F16C=ON -DGGML_BMI2=ON", with GGML_AVX512, GGML_AVX512_VNNI and GGML_AVX512_BF16 where it has them.
 
 Beside llama.cpp the weights are multiplied as stored; beside torch they are widened to floats, by both, or are
-of bf16, by both (agents is configured with TESSERA_AGENTS_WEIGHTS="q4_1/q8_0;bf16"). All take turns, each is a process of its own, and medians are compared: a prompt of 128 and of 512 tokens, and one
-token after another behind 16 tokens. The bound of the latter is the file, read once for each token.
+of bf16, by both (agents is configured with TESSERA_AGENTS_WEIGHTS="q4_1/q8_0;bf16"). All take turns, each is a
+process of its own, and medians are compared: a prompt of 128 and of 512 tokens, and one token after another
+behind 16 tokens. The bound of the latter is the file, read once for each token.
 """
 import argparse
 import pathlib

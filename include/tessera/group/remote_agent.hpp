@@ -5,6 +5,8 @@
 #include <tessera/group/detail/event_lines.hpp>
 #include <tessera/group/detail/http_post.hpp>
 
+#include <thread>
+
 /// An agent behind an OpenAI-compatible address. Boost.Beast takes long to compile: include it
 /// where agents are made.
 namespace tessera {

@@ -51,8 +51,8 @@ struct completion_logprobs {
   json tops = json::array();
   json offsets = json::array();
 
-  std::size_t offset =
-      0;  ///< characters of the tokens before: bytes that go on with one do not count
+  /// Characters of the tokens before: bytes that go on with one do not count.
+  std::size_t offset = 0;
 
   void add(text_piece const& piece) {
     tokens.push_back(piece.token->text);
