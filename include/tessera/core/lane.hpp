@@ -210,6 +210,18 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto nearest_small(V x
   return nearest(x);
 }
 
+/// min(|x|, most) and its negative, for which some vectors have an instruction: of a NaN, a NaN or
+/// `most`.
+template <class V>
+[[nodiscard]] TESSERA_INLINE constexpr auto limited_magnitude(V x, scalar_of<V> most) -> V {
+  return min(V(most), abs(x));
+}
+template <class V>
+[[nodiscard]] TESSERA_INLINE constexpr auto limited_negative(V x, scalar_of<V> most) -> V {
+  auto const sign = static_cast<bits_of<scalar_of<V>>>(sign_bit<scalar_of<V>>);
+  return max(V(-most), from_bits(as_bits(x) | bits_of<V>(sign)));
+}
+
 /// 2 to the power of n, from the bits that `nearest` gives, for exponents of normal numbers.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto with_exponent(bits_of<V> n) -> V {
   using T = scalar_of<V>;

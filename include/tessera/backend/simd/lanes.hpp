@@ -3,6 +3,8 @@
 
 #include <tessera/backend/simd/pack.hpp>
 
+#include <cstdint>
+
 namespace tessera::inline TESSERA_TARGET {
 
 /// How a row is read and written a vector at a time: the vector counterpart of `one_lane`.
@@ -39,6 +41,15 @@ template <class T> struct whole_lanes {
   }
 };
 
+/// The same with stores past the caches.
+template <class T> struct nontemporal_lanes : whole_lanes<T> {
+  TESSERA_INLINE static void store(T* p, lane::pack<T> v) { lane::store_nontemporal(p, v); }
+};
+
+/// A result of at least as many bytes is larger than what a cache would keep of it for its reader,
+/// and is not read before it is written where stores go past the caches.
+inline constexpr std::size_t nontemporal_bytes = std::size_t{32} << 20;
+
 /// The first n lanes of a vector: the tail of a row. Nothing beyond it is touched.
 template <class T> struct first_lanes {
   using scalar_type = T;
@@ -71,6 +82,25 @@ template <class T, class F> TESSERA_INLINE inline void for_each_vector(std::size
   constexpr auto width = whole_lanes<T>::width;
   auto i = std::size_t{0};
   for (; i + width <= n; i += width) f(whole_lanes<T>{}, i);
+  if (i < n) f(first_lanes<T>{n - i}, i);
+}
+
+/// The same for n elements that f stores at `to`, past the caches but for those before the first
+/// whole cache line and behind the last vector; `nontemporal_end` is left to the caller.
+template <class T, class F>
+TESSERA_INLINE inline void for_each_vector_nontemporal(T const* to, std::size_t n, F&& f) {
+  constexpr auto width = whole_lanes<T>::width;
+  constexpr auto line = std::size_t{64};
+  auto const past = reinterpret_cast<std::uintptr_t>(to) % line / sizeof(T);
+  auto const before = past == 0 ? 0 : line / sizeof(T) - past;
+  auto i = std::size_t{0};
+  while (i < before && i < n) {
+    auto const most = before < n ? before : n;
+    auto const count = most - i < width ? most - i : width;
+    f(first_lanes<T>{count}, i);
+    i += count;
+  }
+  for (; i + width <= n; i += width) f(nontemporal_lanes<T>{}, i);
   if (i < n) f(first_lanes<T>{n - i}, i);
 }
 

@@ -247,6 +247,27 @@ template <class T>
   return scale(pack<T>(T{1}), n.value);
 }
 #endif
+#if defined(__AVX512DQ__)
+namespace detail {
+/// The smaller magnitude with the sign that Sign says: 2 for none, 3 for a minus.
+template <int Sign, class T>
+[[nodiscard]] TESSERA_INLINE inline auto smaller_magnitude(pack<T> x, pack<T> most) -> pack<T> {
+  constexpr auto what = Sign << 2 | 2;
+  if constexpr (sizeof(T) == 4)
+    return batch<T>(_mm512_maskz_range_ps(0xFFFF, x.value.data, most.value.data, what));
+  else
+    return batch<T>(_mm512_maskz_range_pd(0xFF, x.value.data, most.value.data, what));
+}
+}  // namespace detail
+template <class T>
+[[nodiscard]] TESSERA_INLINE inline auto limited_magnitude(pack<T> x, T most) -> pack<T> {
+  return detail::smaller_magnitude<2>(x, pack<T>(most));
+}
+template <class T>
+[[nodiscard]] TESSERA_INLINE inline auto limited_negative(pack<T> x, T most) -> pack<T> {
+  return detail::smaller_magnitude<3>(x, pack<T>(most));
+}
+#endif
 
 template <class T> struct traits<pack<T>> {
   using scalar = T;
@@ -278,6 +299,34 @@ template <number T> [[nodiscard]] TESSERA_INLINE inline auto load(T const* p) ->
 }
 template <number T> TESSERA_INLINE inline void store(T* p, pack<T> v) {
   v.value.store_unaligned(p);
+}
+
+/// The same to where a vector is aligned, past the caches (a non-temporal store): whoever reads it
+/// from another thread must see `nontemporal_end` before.
+template <number T> TESSERA_INLINE inline void store_nontemporal(T* p, pack<T> v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4)
+    _mm512_stream_ps(p, v.value.data);
+  else
+    _mm512_stream_pd(p, v.value.data);
+#elif defined(__AVX__)
+  if constexpr (sizeof(T) == 4)
+    _mm256_stream_ps(p, v.value.data);
+  else
+    _mm256_stream_pd(p, v.value.data);
+#elif defined(__SSE2__)
+  if constexpr (sizeof(T) == 4)
+    _mm_stream_ps(p, v.value.data);
+  else
+    _mm_stream_pd(p, v.value.data);
+#else
+  store(p, v);
+#endif
+}
+TESSERA_INLINE inline void nontemporal_end() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
 }
 
 /// The first n lanes from memory, zeros beyond; nothing beyond p + n is touched.

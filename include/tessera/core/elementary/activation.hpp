@@ -13,10 +13,6 @@ template <class V> inline constexpr auto sign_bits = sign_bit<scalar_of<V>>;
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto with_sign(V x, V s) -> V {
   return from_bits(as_bits(x) | (as_bits(s) & bits_of<V>(sign_bits<V>)));
 }
-/// -|x|
-template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto negative_of(V x) -> V {
-  return from_bits(as_bits(x) | bits_of<V>(sign_bits<V>));
-}
 
 }  // namespace detail
 
@@ -24,18 +20,16 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto negative_of(V x) 
 ///
 /// Accuracy  float 2.6 ulp, double 2.6 ulp; swept: tests/core/elementary_sweep.cpp
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto tanh(V x) -> V {
-  constexpr auto float_like = detail::is_float<V>;
   using T = scalar_of<V>;
-  constexpr auto most = static_cast<T>(float_like ? 19.0 : 44.0);
-  constexpr auto log2_e = static_cast<T>(detail::log2_e);
-  auto const magnitude = abs(x);
   // Above it the result rounds to 1; a NaN stays one. The exponent need not wait for the sum.
-  auto const doubled = min(V(most), magnitude + magnitude);
-  auto const n = nearest_small(min(V(most * log2_e), magnitude * V(2 * log2_e)));
+  constexpr auto most = static_cast<T>(detail::is_float<V> ? 9.5 : 22.0);
+  auto const magnitude = abs(x);
+  auto const doubled = min(V(2 * most), magnitude + magnitude);
+  auto const n = nearest_small(limited_magnitude(x, most) * constant<V>(2 * detail::log2_e));
   auto const r = detail::reduce_exponent(doubled, n.value);
   auto const two_n = power_of_two(n);
   auto const t = fma(two_n, detail::expm1_reduced(r), two_n - constant<V>(1));
-  return detail::with_sign(t / (t + constant<V>(2)), x);
+  return detail::with_sign(t, x) / (t + constant<V>(2));
 }
 
 /// 1 / (1 + exp(-x)).
@@ -43,12 +37,12 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto tanh(V x) -> V {
 /// Accuracy  float 2.5 ulp, double 3 ulp; 0 where it would be below the normal range; swept:
 ///           tests/core/elementary_sweep.cpp
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto sigmoid(V x) -> V {
-  auto const z = exp_of_negative(detail::negative_of(x));
+  constexpr auto most = static_cast<scalar_of<V>>(detail::is_float<V> ? 87.3365 : 708.396);
+  auto const z = exp_of_negative(limited_negative(x, most));
   auto const zero = constant<V>(0);
   auto const one = constant<V>(1);
-  auto const least = constant<V>(detail::is_float<V> ? -87.3365 : -708.396);
-  // What is chosen before the division waits for nothing.
-  auto const above = select(x < zero, select(x < least, zero, z), one);
+  // What is chosen before the division waits for nothing but z.
+  auto const above = select(x < zero && x >= V(-most), z, select(x < zero, zero, one));
   return select(x == x, above / (one + z), x);
 }
 

@@ -72,12 +72,10 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto exp(V x) -> V {
 }
 
 /// e to the power of x for x <= 0 and not below the normal range: half of the work at the end.
-/// Above 0 it has no meaning, but one for numbers and vectors.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto exp_of_negative(V x) -> V {
-  auto const limited = max(constant<V>(detail::is_float<V> ? -87.3365 : -708.396), x);
-  auto const n = nearest(limited * constant<V>(detail::log2_e));
-  auto const r = detail::reduce_exponent(limited, n.value);
-  auto const two_n = with_exponent<V>(n.bits);
+  auto const n = detail::exponent_of(x);
+  auto const r = detail::reduce_exponent(x, n.value);
+  auto const two_n = power_of_two(n);
   return fma(two_n, detail::expm1_reduced(r), two_n);
 }
 

@@ -8,22 +8,37 @@
 
 namespace tessera::detail::inline TESSERA_TARGET {
 
+/// What is asked for ahead of the lines of a row that are turned, in lines: enough of them for
+/// memory to answer in time, and for some of the rows to begin a page.
+inline constexpr std::size_t lines_ahead = 8;
+
+/// True where as many rows as a vector has lanes, `bytes` apart, find a place for lines_ahead lines
+/// of each in a cache of 64 sets, as first levels have: at most four of them share a set.
+template <class T> [[nodiscard]] constexpr auto rows_lie_apart(std::size_t bytes) -> bool {
+  constexpr auto sets = std::size_t{64};
+  auto const distance = bytes / 64 | sets;
+  auto const repeats = distance & (~distance + 1);  // the largest power of two that divides it
+  return lane::pack<T>::width * repeats <= 4 * sets;
+}
+
 /// The products of a vector of outputs with one row: their weights lie in rows, and are turned a
-/// cache line of each at a time. What lies behind them is fetched meanwhile, in its order, since
-/// rows side by side are too many streams for a processor to foresee.
+/// cache line of each at a time. What comes next of each row is fetched meanwhile, behind the last
+/// of it the beginning of the row a vector further; into the first level where that has room
+/// (Near).
 ///
 /// Accuracy  from the bias over In ascending, one fma each
-template <class T>
+template <bool Near, class T>
 [[nodiscard]] auto outputs_of_row(std::size_t in, T const* x, T const* weights, lane::pack<T> sum)
     -> lane::pack<T> {
   constexpr auto width = lane::pack<T>::width;
   constexpr auto line = std::size_t{64} / sizeof(T);
-  auto const* behind = weights + width * in;
   auto k = std::size_t{0};
   for (; k + line <= in; k += line) {
+    auto const next = k + lines_ahead * line;
+    auto const* const ahead = weights + next + (next < in ? 0 : (width - 1) * in);
 #pragma GCC unroll 16
-    for (auto r = std::size_t{0}; r < width; ++r, behind += line)
-      __builtin_prefetch(behind, 0, width * sizeof(T) > 32 ? 2 : 3);
+    for (auto r = std::size_t{0}; r < width; ++r)
+      __builtin_prefetch(ahead + r * in, 0, Near ? 3 : 2);
     lane::for_columns_of_line(weights + k, in,
                               [&](std::size_t c, auto const& columns) TESSERA_INLINE {
 #pragma GCC unroll 4
@@ -44,10 +59,13 @@ template <class T>
 void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weights, T const* bias,
                     T* y) {
   constexpr auto width = lane::pack<T>::width;
+  auto const apart = rows_lie_apart<T>(in * sizeof(T));
   for (auto o = std::size_t{0}; o < out; o += width) {
     auto const first = out - o < width ? out - width : o;  // the last ones may be computed twice
     auto const start = bias == nullptr ? lane::pack<T>(T{0}) : lane::load(bias + first);
-    lane::store(y + first, outputs_of_row(in, x, weights + first * in, start));
+    auto const* const rows = weights + first * in;
+    lane::store(y + first, apart ? outputs_of_row<true>(in, x, rows, start)
+                                 : outputs_of_row<false>(in, x, rows, start));
   }
 }
 

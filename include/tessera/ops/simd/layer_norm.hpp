@@ -40,14 +40,24 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
     auto const fitting =
         (bytes < in_memory ? block_bytes : block_bytes / 8) / sizeof(T) / g.features;
     auto const most = fitting < 1 ? 1 : fitting;
+    auto const past_caches =
+        bytes >= nontemporal_bytes && x != y &&
+        (reinterpret_cast<std::uintptr_t>(y) | g.features * sizeof(T)) % 64 == 0;
     for (auto first = std::size_t{0}; first < g.rows; first += most) {
       auto const rows = g.rows - first < most ? g.rows - first : most;
       auto const at = first * g.features;
       statistics<T>({rows, g.features}, x + at, epsilon, mean + first, scale + first);
-      for (auto r = std::size_t{0}; r < rows; ++r)
-        row(g.features, x + at + r * g.features, weight, bias, y + at + r * g.features,
-            mean[first + r], scale[first + r]);
+      for (auto r = std::size_t{0}; r < rows; ++r) {
+        auto const begin = at + r * g.features;
+        auto const normal =
+            normal_row<T>{x + begin, weight, bias, y + begin, mean[first + r], scale[first + r]};
+        if (past_caches)
+          for_each_vector_nontemporal<T>(y + begin, g.features, normal);
+        else
+          for_each_vector<T>(g.features, normal);
+      }
     }
+    if (past_caches) lane::nontemporal_end();
   }
   template <class T>
   static constexpr void backward(detail::layer_norm_geometry const& g, T const* x, T const* weight,
@@ -84,17 +94,23 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
                   lane::rsqrt(lanes.load(scale + r) / lanes.splat(count) + lanes.splat(epsilon)));
     });
   }
-  template <class T>
-  static void row(std::size_t features, T const* x, T const* weight, T const* bias, T* y, T mean,
-                  T scale) {
-    for_each_vector<T>(features, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+  /// A row's result, a vector at a time.
+  template <class T> struct normal_row {
+    T const* x;
+    T const* weight;
+    T const* bias;
+    T* y;
+    T mean;
+    T scale;
+
+    TESSERA_INLINE void operator()(auto lanes, std::size_t i) const {
       auto const normal = (lanes.load(x + i) - lanes.splat(mean)) * lanes.splat(scale);
       if (weight == nullptr)
         lanes.store(y + i, normal);
       else
         lanes.store(y + i, normal * lanes.load(weight + i) + lanes.load(bias + i));
-    });
-  }
+    }
+  };
 };
 
 }  // namespace tessera

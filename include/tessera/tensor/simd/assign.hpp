@@ -53,6 +53,18 @@ template <> struct kernel_for<detail::assign_fn, simd> {
       using T = typename detail::vector_scalar<E>::type;
       if constexpr (detail::one_run<Y, E>) {
         auto const row = nodes::detail::operand_flat_row<shape_of<Y>>(e);
+        if constexpr (std::same_as<T, U> &&
+                      shape_of<Y>::capacity * sizeof(U) >= nontemporal_bytes) {
+          auto const n = y.size();
+          if (n * sizeof(U) >= nontemporal_bytes &&
+              not e.template conflicts<nothing>({y.memory, y.memory + n})) {
+            for_each_vector_nontemporal<T>(y.memory, n,
+                                           [&](auto lanes, std::size_t i) TESSERA_INLINE {
+                                             lanes.store(y.memory + i, row.get(lanes, i));
+                                           });
+            return lane::nontemporal_end();
+          }
+        }
         row_of<T>(y.size(), row, y.memory);
       } else {
         auto const n = detail::row_length(y.actual);
