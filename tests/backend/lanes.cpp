@@ -20,6 +20,28 @@ TEST_CASE("lanes: n elements are read and written, and nothing beyond them") {
     CHECK(std::equal(from.begin(), from.end(), to.begin() + 1));
   }
 }
+TEMPLATE_TEST_CASE("lanes: stores past the caches write n elements, from any place on", "", float,
+                   double) {
+  using T = TestType;
+  constexpr auto line = 64 / sizeof(T);
+  auto memory = std::vector<T>(8 * line);
+  for (auto begin = std::size_t{0}; begin < 2 * line; ++begin)
+    for (auto n = std::size_t{0}; n <= 5 * line; ++n) {
+      std::fill(memory.begin(), memory.end(), T{-1});
+      auto* const to = memory.data() + begin;
+      auto seen = std::size_t{0};
+      for_each_vector_nontemporal<T>(to, n, [&](auto lanes, std::size_t i) {
+        CHECK(seen == i);
+        lanes.store(to + i, lane::pack<T>(static_cast<T>(i)));
+        seen += lanes.count();
+      });
+      lane::nontemporal_end();
+      auto right = seen == n;
+      for (auto i = std::size_t{0}; i < memory.size(); ++i)
+        right = right && (memory[i] == T{-1}) == (i < begin || i >= begin + n);
+      CHECK(right);
+    }
+}
 TEST_CASE("lanes: a gather reads every stride-th element") {
   constexpr auto width = tessera::whole_lanes<double>::width;
   for (auto n = std::size_t{1}; n < width; ++n) {

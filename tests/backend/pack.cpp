@@ -139,3 +139,23 @@ TEMPLATE_TEST_CASE("pack: small integers, their powers of two and scaling as num
       if (found[i] != lane::exp(x[i])) FAIL(x[i]);
   }
 }
+
+TEMPLATE_TEST_CASE("pack: limited magnitudes as numbers have them", "", float, double) {
+  using T = TestType;
+  using V = lane::pack<T>;
+  auto const least = std::numeric_limits<T>::denorm_min();
+  auto const inf = std::numeric_limits<T>::infinity();
+  auto const same = [](V found, T number) {
+    T each[V::width];
+    lane::store(each, found);
+    return lane::as_bits(each[0]) == lane::as_bits(number);
+  };
+  for (auto const x :
+       {T{0}, -T{0}, T{3}, -T{3}, T(9.5), -T(9.5), T{10}, -T{10}, least, -least, inf, -inf}) {
+    INFO(x);
+    CHECK(same(limited_magnitude(V(x), T(9.5)), lane::limited_magnitude(x, T(9.5))));
+    CHECK(same(limited_negative(V(x), T(9.5)), lane::limited_negative(x, T(9.5))));
+    CHECK(lane::limited_magnitude(x, T(9.5)) == std::min(std::abs(x), T(9.5)));
+    CHECK(lane::limited_negative(x, T(9.5)) == -std::min(std::abs(x), T(9.5)));
+  }
+}

@@ -132,19 +132,34 @@ TEMPLATE_TEST_CASE("layer_norm: the bits of the reference with NaN, infinities a
   }
   CHECK(ordinary > 60 * 30);
 }
-TEST_CASE("layer_norm: rows in memory, which go by smaller blocks") {
-  auto const g = detail::layer_norm_geometry{.rows = 4111, .features = 1030};
-  auto x = std::vector<float>(g.rows * g.features);
-  torch_generator(3).uniform(x.data(), x.size(), -2, 3);
-  auto const run = [&](auto kernel) {
-    auto y = std::vector<float>(x.size() + 2 * g.rows);
-    auto* const mean = y.data() + x.size();
-    decltype(kernel)::template forward<float>(g, x.data(), nullptr, nullptr, 1e-5F, y.data(), mean,
-                                              mean + g.rows);
-    return y;
-  };
-  CHECK(run(kernel_for<detail::layer_norm_fn, simd>{}) ==
-        run(kernel_for<detail::layer_norm_fn, reference>{}));
+TEST_CASE("layer_norm: rows in memory, which are fetched ahead, and written past the caches") {
+  using fast = kernel_for<detail::layer_norm_fn, simd>;
+  using slow = kernel_for<detail::layer_norm_fn, reference>;
+  for (auto const g : {detail::layer_norm_geometry{.rows = 4111, .features = 1030},
+                       detail::layer_norm_geometry{.rows = 8200, .features = 1024},
+                       detail::layer_norm_geometry{.rows = 8200, .features = 1030}}) {
+    auto const n = g.rows * g.features;
+    auto x = std::vector<float>(n);
+    torch_generator(3).uniform(x.data(), x.size(), -2, 3);
+    auto statistics = std::vector<float>(2 * g.rows);
+    auto const run = [&](auto kernel, float const* from, float* y) {
+      decltype(kernel)::template forward<float>(g, from, nullptr, nullptr, 1e-5F, y,
+                                                statistics.data(), statistics.data() + g.rows);
+    };
+    auto wanted = std::vector<float>(n);
+    run(slow{}, x.data(), wanted.data());
+    auto const wanted_statistics = statistics;
+    auto memory = std::vector<float>(n + 17, -1.0F);
+    auto const past = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(float) % 16;
+    for (auto const beside : {0, 1}) {  // of a cache line
+      auto* const y = memory.data() + (16 - past) % 16 + beside;
+      run(fast{}, x.data(), y);
+      CHECK(std::equal(wanted.begin(), wanted.end(), y));
+      CHECK(statistics == wanted_statistics);
+    }
+    run(fast{}, x.data(), x.data());
+    CHECK(x == wanted);
+  }
 }
 TEST_CASE("layer_norm: no rows, and rows of one number") {
   float const x[] = {3, -4};

@@ -76,3 +76,28 @@ TEST_CASE("tensor kernels: 16-bit scalars by vectors as one by one") {
   b = b * b + 1;
   CHECK(std::memcmp(a.values, b.values, sizeof a.values) == 0);
 }
+TEST_CASE("tensor kernels: results that are written past the caches") {
+  constexpr auto n = nontemporal_bytes / sizeof(float) + 5;
+  using X = tensor<float, shape<n>, simd>;
+  auto const a = std::make_unique<X>();
+  auto const y = std::make_unique<X>();
+  for (auto i = std::size_t{0}; i < n; ++i) a->values[i] = static_cast<float>(i % 1000);
+  auto const counts = [&](X const& x, float scale) {
+    auto right = true;
+    for (auto i = std::size_t{0}; i < n; ++i)
+      right = right && x.values[i] == static_cast<float>(i % 1000) * scale + 1;
+    return right;
+  };
+  *y = *a * 2 + 1;
+  CHECK(counts(*y, 2));
+  *y = *a;
+  *y = *y * 3 + 1;  // read where it is written
+  CHECK(counts(*y, 3));
+  auto const whole = std::make_unique<tensor<float, shape<at_most(n + 7)>, simd>>();
+  auto const target = view<float, shape<n>, simd>{whole->data() + 3};
+  assign(target, *a * 4 + 1);
+  *y = target;
+  CHECK(counts(*y, 4));
+  CHECK(whole->data()[2] == 0);
+  CHECK(whole->data()[n + 3] == 0);
+}

@@ -37,12 +37,12 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
       return kernel_for<detail::layer_norm_fn, reference>::forward(g, x, weight, bias, epsilon, y,
                                                                    mean, scale);
     auto const bytes = g.rows * g.features * sizeof(T);
-    auto const fitting =
-        (bytes < in_memory ? block_bytes : block_bytes / 8) / sizeof(T) / g.features;
-    auto const most = fitting < 1 ? 1 : fitting;
+    auto const from_memory = bytes >= in_memory;
     auto const past_caches =
         bytes >= nontemporal_bytes && x != y &&
         (reinterpret_cast<std::uintptr_t>(y) | g.features * sizeof(T)) % 64 == 0;
+    auto const fitting = (from_memory ? block_bytes / 2 : block_bytes) / sizeof(T) / g.features;
+    auto const most = fitting < 1 ? 1 : fitting;
     for (auto first = std::size_t{0}; first < g.rows; first += most) {
       auto const rows = g.rows - first < most ? g.rows - first : most;
       auto const at = first * g.features;
@@ -51,8 +51,14 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
         auto const begin = at + r * g.features;
         auto const normal =
             normal_row<T>{x + begin, weight, bias, y + begin, mean[first + r], scale[first + r]};
+        auto const fetching = [&](auto lanes, std::size_t i) TESSERA_INLINE {
+          __builtin_prefetch(x + begin + i + block_bytes / sizeof(T));
+          normal(lanes, i);
+        };
         if (past_caches)
-          for_each_vector_nontemporal<T>(y + begin, g.features, normal);
+          for_each_vector_nontemporal<T>(y + begin, g.features, fetching);
+        else if (from_memory)
+          for_each_vector<T>(g.features, fetching);
         else
           for_each_vector<T>(g.features, normal);
       }
@@ -72,7 +78,7 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
 
  private:
   static constexpr std::size_t block_bytes = 16 * 1024;
-  /// From here on rows come from memory, where reads and writes should take turns sooner.
+  /// From here on rows come from memory: what is two blocks further is fetched meanwhile.
   static constexpr std::size_t in_memory = 16 * 1024 * 1024;
 
   template <class T>
