@@ -91,32 +91,49 @@ TEST_CASE("batch_norm: nothing is learnt from an empty chunk") {
 }
 
 // -- laws -----------------------------------------------------------------------------------------
-TEST_CASE("batch_norm: vectors have the bits of the reference") {
-  auto const passes = []<class B>(std::type_identity<B>) {
-    using X = tensor<float, shape<at_most(6), 5, 19>, B>;
-    using model = batch_norm<19, batch_norm_options{.lanes = 2}>;
-    auto const t = std::make_unique<training<model, X, adam>>();
-    test::poison(*t);
-    auto const start = started<model, X>{};
-    t->parameters = start.parameters;
-    t->statistics = start.statistics;
-    t->moments = {};
-    auto x = std::make_unique<X>();
-    auto target = std::make_unique<X>();
-    for (auto step = 0U; step < 3; ++step) {
-      test::fill(*x, step, 2);
-      test::fill(*target, step + 9);
-      t->step(x->sized(5), target->sized(5), mse{}, adam{.rate = 0.1});
-    }
-    auto numbers = std::vector<float>{};
-    auto const append = [&](path_name const&, auto const& w) {
-      numbers.insert(numbers.end(), w.data(), w.data() + w.size());
-    };
-    for_each_parameter(append, t->parameters);
-    for_each_parameter(append, t->statistics);
-    return numbers;
+/// What three steps leave of parameters and statistics, and the answer then.
+template <class Model, class B> auto after_three_steps() -> std::vector<float> {
+  using X = tensor<float, shape<at_most(6), 5, 19>, B>;
+  auto const t = std::make_unique<training<Model, X, adam>>();
+  test::poison(*t);
+  auto const start = started<Model, X>{};
+  t->parameters = start.parameters;
+  t->statistics = start.statistics;
+  t->moments = {};
+  auto x = std::make_unique<X>();
+  auto target = std::make_unique<X>();
+  for (auto step = 0U; step < 3; ++step) {
+    test::fill(*x, step, 2);
+    test::fill(*target, step + 9);
+    t->step(x->sized(5), target->sized(5), mse{}, adam{.rate = 0.1});
+  }
+  auto numbers = std::vector<float>{};
+  auto const append = [&](path_name const&, auto const& w) {
+    numbers.insert(numbers.end(), w.data(), w.data() + w.size());
   };
-  CHECK(passes(std::type_identity<simd>{}) == passes(std::type_identity<reference>{}));
+  for_each_parameter(append, t->parameters);
+  for_each_parameter(append, t->statistics);
+  auto const run = std::make_unique<inference<Model, X>>();
+  append({}, (*run)(t->parameters, t->statistics, x->sized(5)));
+  return numbers;
+}
+TEST_CASE("batch_norm: vectors have the bits of the reference") {
+  using model = batch_norm<19, batch_norm_options{.lanes = 2}>;
+  CHECK(after_three_steps<model, simd>() == after_three_steps<model, reference>());
+}
+template <class Activation> void takes_along() {
+  using norm = batch_norm<19, batch_norm_options{.lanes = 2}>;
+  using joined = sequential<linear<19, 19>, norm, Activation, linear<19, 19>>;
+  using apart = sequential<linear<19, 19>, sequential<norm>, Activation, linear<19, 19>>;
+  static_assert(joined::template taken_along<simd>(2) && not apart::template taken_along<simd>(2));
+  CHECK(after_three_steps<joined, simd>() == after_three_steps<apart, simd>());
+  CHECK(after_three_steps<joined, simd>() == after_three_steps<joined, reference>());
+  using evaluates = sequential<evaluated<norm>, Activation>;
+  static_assert(not evaluates::template taken_along<simd>(1));
+}
+TEST_CASE("batch_norm: an activation behind it is taken along, to the same bits") {
+  takes_along<relu_layer>();
+  takes_along<silu_layer>();
 }
 TEMPLATE_TEST_CASE("batch_norm: gradient check, by the batch and by running statistics", "",
                    batch_norm<3>, (batch_norm<3, batch_norm_options{.lanes = 2}>),

@@ -34,6 +34,60 @@ TEST_CASE("group_norm: gradient check") {
   test::passes_gradient_check<sequential<group_norm<3, 6, group_norm_options{.affine = false}>>,
                               tensor<double, shape<at_most(4), 5, 6>>>(1, 0.7, 3);
 }
+/// y, dx and the gradient of a model from random numbers.
+template <class Model, class Backend> auto both_ways() -> std::vector<float> {
+  using X = tensor<float, shape<3, 5, 36>, Backend>;
+  auto p = parameters_of<Model, owned<float, Backend>>{};
+  auto x = X{};
+  auto dx = X{};
+  test::fill_parameters(p, 1);
+  test::fill(x, 2);
+  auto const pass = std::make_unique<differentiation<Model, X>>();
+  test::poison(*pass);
+  clear_parameters(pass->gradient);
+  auto const y = pass->forward(p, x);
+  auto all = std::vector<float>(y.data(), y.data() + y.size());
+  test::fill(pass->dy, 3);
+  pass->backward(p, x, view_of<X>{dx.data()}, pass->gradient, plain_context{});
+  all.insert(all.end(), dx.begin(), dx.end());
+  for_each_parameter([&](auto const&, auto const& w) { all.insert(all.end(), w.begin(), w.end()); },
+                     pass->gradient);
+  return all;
+}
+/// A norm in a sequential of its own does not take along what is behind it.
+template <class Activation> void takes_along() {
+  using norm = group_norm<4, 36>;
+  using joined = sequential<norm, Activation>;
+  using apart = sequential<sequential<norm>, Activation>;
+  static_assert(joined::template taken_along<simd>(1) && not apart::template taken_along<simd>(1));
+  CHECK(both_ways<joined, simd>() == both_ways<apart, simd>());
+  CHECK(both_ways<joined, reference>() == both_ways<apart, reference>());
+  CHECK(both_ways<joined, simd>() == both_ways<joined, reference>());
+  // Between others, two norms, and a second activation.
+  using more = sequential<Activation, norm, Activation, Activation, group_norm<2, 36>, Activation,
+                          linear<36, 36>>;
+  using more_apart = sequential<Activation, sequential<norm>, Activation, Activation,
+                                sequential<group_norm<2, 36>>, Activation, linear<36, 36>>;
+  static_assert(more::template taken_along<simd>(2) && not more::template taken_along<simd>(3));
+  CHECK(both_ways<more, simd>() == both_ways<more_apart, simd>());
+  using image = tensor<float, shape<3, 5, 36>>;
+  static_assert(memory_of<more, image, call_mode::training>.kept <
+                memory_of<more_apart, image, call_mode::training>.kept);
+}
+TEST_CASE("group_norm: an activation behind it is taken along, to the same bits") {
+  takes_along<relu_layer>();
+  takes_along<silu_layer>();
+  takes_along<tanh_layer>();
+  takes_along<gelu_layer>();
+  test::passes_gradient_check<
+      sequential<group_norm<2, 6>, silu_layer, group_norm<3, 6>, tanh_layer>,
+      tensor<double, shape<at_most(4), 5, 6>>>(1, 0.7, 3);
+  using model = sequential<group_norm<1, 2>, relu_layer>;
+  auto const p = parameters_of<model, owned<float>>{};
+  auto const y = forward_by_value<model>(p, tensor<float, shape<1, 2, 2>>{{1, 3, 3, 1}});
+  CHECK(y(0, 0, 0) == 0);
+  CHECK(y(0, 0, 1) == 0);  // the weight is zero
+}
 TEST_CASE("group_norm: an image does not see the others") {
   using X = tensor<float, shape<at_most(3), 4, 6>>;
   using model = sequential<group_norm<2, 6>>;

@@ -43,3 +43,50 @@ TEMPLATE_TEST_CASE("group_norm: the bits of the reference, for random geometries
     CHECK(run(fast{}) == run(slow{}));
   }
 }
+TEMPLATE_TEST_CASE("group_norm: with an activation, the bits of one after the other", "", float,
+                   double) {
+  using T = TestType;
+  auto const both = [&]<class Kernel>(Kernel, bool with) {
+    auto const g =
+        detail::group_norm_geometry{.batch = 2, .pixels = 7, .channels = 35, .groups = 5};
+    auto r = torch_generator(4);
+    auto const numbers = [&](std::size_t n) {
+      auto v = std::vector<T>(n);
+      for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);
+      return v;
+    };
+    auto const x = numbers(g.batch * g.pixels * g.channels);
+    auto dy = numbers(x.size());
+    auto const weight = numbers(g.channels);
+    auto const bias = numbers(g.channels);
+    auto y = x;
+    auto dx = x;
+    auto dweight = weight;
+    auto dbias = bias;
+    auto mean = std::vector<T>(g.batch * g.groups);
+    auto scale = mean;
+    auto sums = std::vector<T>(4 * g.channels);
+    auto const slopes = detail::group_norm_slopes<T>{dx.data(), dweight.data(), dbias.data()};
+    if (with) {
+      Kernel::template forward<T, silu_layer>(g, x.data(), weight.data(), bias.data(), T(1e-5),
+                                              y.data(), mean.data(), scale.data(), sums.data());
+      Kernel::template backward_with<T, silu_layer>(g, x.data(), weight.data(), bias.data(),
+                                                    mean.data(), scale.data(), dy.data(), slopes,
+                                                    sums.data());
+    } else {
+      Kernel::template forward<T>(g, x.data(), weight.data(), bias.data(), T(1e-5), y.data(),
+                                  mean.data(), scale.data(), sums.data());
+      for (auto i = std::size_t{0}; i < y.size(); ++i) {
+        dy[i] = silu_layer::slope_through(dy[i], y[i]);
+        y[i] = silu_layer::apply(y[i]);
+      }
+      Kernel::template backward<T>(g, x.data(), weight.data(), mean.data(), scale.data(), dy.data(),
+                                   slopes, sums.data());
+    }
+    for (auto const* part : {&dx, &dweight, &dbias}) y.insert(y.end(), part->begin(), part->end());
+    return y;
+  };
+  auto const apart = both(kernel_for<detail::group_norm_fn, reference>{}, false);
+  CHECK(both(kernel_for<detail::group_norm_fn, reference>{}, true) == apart);
+  CHECK(both(kernel_for<detail::group_norm_fn, simd>{}, true) == apart);
+}

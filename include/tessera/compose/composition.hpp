@@ -141,6 +141,18 @@ template <class Self, class P, class M> struct children {
   /// With the inputs of the call, and those that `more` adds to them: entries by tag.
   template <std::size_t I, class In, class Out>
   constexpr void forward(In x, Out y, auto const&... more) const {
+    check_call<I, In, Out>();
+    forward_or_step<child<I>>(p.template get<I>(at), x, y, lent<I>(more...));
+  }
+  /// The same of a child that applies Activation, the child behind it, on the way.
+  template <std::size_t I, class Activation, class In, class Out>
+  constexpr void forward_with(In x, Out y) const {
+    check_call<I, In, Out>();
+    child<I>::template forward_with<Activation>(p.template get<I>(at), x, y, lent<I>());
+  }
+
+ protected:
+  template <std::size_t I, class In, class Out> static constexpr void check_call() {
     using named = typename layout::template input<I>;
     constexpr auto takes = std::same_as<shape_of<In>, shape_of<named>>;
     constexpr auto gives = std::same_as<shape_of<Out>, shape_of<output_of<child<I>, named>>>;
@@ -150,12 +162,10 @@ template <class Self, class P, class M> struct children {
     static_assert(complaint::holds<gives, Self, complaint::expected<shape_of<Out>>,
                                    complaint::got<shape_of<output_of<child<I>, named>>>>,
                   "composition: a child gives another shape than there is memory for");
-    forward_or_step<child<I>>(
-        p.template get<I>(at), x, y,
-        lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...));
   }
-
- protected:
+  template <std::size_t I> [[nodiscard]] constexpr auto lent(auto const&... more) const {
+    return lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...);
+  }
   template <std::size_t I, class U> [[nodiscard]] constexpr auto piece() const -> U& {
     if constexpr (Call::purpose == call_mode::by_value)
       return detail::placed<I, U>(&m.work, 0);
@@ -237,13 +247,17 @@ struct children_back : private children<Self, P, M> {
     static_assert(complaint::has_what_it_reads<kept, in<Self>, at_position<I>, in<L>>,
                   "composition: the backward pass of a child reads an input or output that is "
                   "not kept for it");
-    using slopes = typename layout::template slopes_at<I>;
-    using K = typename layout::template kept_at<I>;
-    auto& work = detail::placed<I, slopes>(m.work.memory, layout::backward_plan.offset[I]);
     L::backward(p.template get<I>(at), static_cast<const_view_of<X> const&>(x),
                 static_cast<const_view_of<Y> const&>(y), as_const(dy), dx,
-                gradient.template get<I>(at),
-                base::template lend<I>(work, detail::part_as<I, K>(&m.kept, at), more...));
+                gradient.template get<I>(at), lent_back<I>(more...));
+  }
+  /// Of a child that applied Activation on the way: dy is the slope of what that gave.
+  template <std::size_t I, class Activation, class X>
+  constexpr void backward_with(X const& x, auto dy, auto dx) const {
+    using L = typename layout::template child<I>;
+    L::template backward_with<Activation>(p.template get<I>(at),
+                                          static_cast<const_view_of<X> const&>(x), as_const(dy), dx,
+                                          gradient.template get<I>(at), lent_back<I>());
   }
   /// Adds to dx what child I, that may only write, leaves in slope K.
   template <std::size_t I, std::size_t K>
@@ -257,6 +271,14 @@ struct children_back : private children<Self, P, M> {
       backward<I>(x, y, dy, writes(part), more...);
       if (dx.has_memory()) assign(dx.view, dx.view + part);
     }
+  }
+
+ private:
+  template <std::size_t I> [[nodiscard]] constexpr auto lent_back(auto const&... more) const {
+    using slopes = typename layout::template slopes_at<I>;
+    using K = typename layout::template kept_at<I>;
+    auto& work = detail::placed<I, slopes>(m.work.memory, layout::backward_plan.offset[I]);
+    return base::template lend<I>(work, detail::part_as<I, K>(&m.kept, at), more...);
   }
 };
 

@@ -5,13 +5,31 @@
 
 namespace tessera {
 
+namespace detail {
+
+/// True where a layer applies the activation behind it where it writes: `forward_with` and
+/// `backward_with`, on a backend whose kernel can.
+template <class Layer, class Behind, class Backend>
+inline constexpr bool takes_along = [] {
+  if constexpr (requires {
+                  typename Behind::function;
+                  Layer::template takes_activation<Backend>;
+                })
+    return Layer::template takes_activation<Backend>;
+  else
+    return false;
+}();
+
+}  // namespace detail
+
 /// Layers applied left to right.
 ///
 /// Shapes  the output of each layer is the input of the next; boundary 0 is the input, boundary
 ///         `count` the output
 /// State   that of its layers, by index
 /// Cost    between two layers only what a backward reads is kept; the other activations, the
-///         slopes and the layers' scratch share one arena, placed by their lifetimes
+///         slopes and the layers' scratch share one arena, placed by their lifetimes. An activation
+///         behind a layer that takes it along (`group_norm`) has no pass and no memory of its own
 /// Errors  the first layer that refuses its input is named with its path:
 ///         tests/fail/sequential_third_layer.cpp
 template <class... Layers> struct sequential : composition<sequential<Layers...>, Layers...> {
@@ -40,6 +58,12 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
   }
 
   // -- what is kept, and whose memory it is in
+  /// True where layer k is an activation that the layer before it applies on this backend.
+  template <class Backend> [[nodiscard]] static constexpr auto taken_along(std::size_t k) -> bool {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return ((I + 1 == k && detail::takes_along<layer<I>, layer<I + 1>, Backend>) || ...);
+    }(std::make_index_sequence<last>{});
+  }
   static constexpr auto read =
       std::array<reads, last + 1>{about_of<as_layer<Layers>>.backward_reads...};
   static constexpr auto same_place =
@@ -48,57 +72,77 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
   static constexpr bool adds_dx = about_of<layer<0>>.adds_dx;
 
   /// True where boundary k is kept: one of its two neighbours reads it in the backward pass.
-  [[nodiscard]] static constexpr auto kept_at(std::size_t k) -> bool {
-    return k > 0 && k <= last && (reads_input(read[k]) || reads_output(read[k - 1]));
+  template <class Backend> [[nodiscard]] static constexpr auto kept_at(std::size_t k) -> bool {
+    constexpr auto taken = [](std::size_t i) { return taken_along<Backend>(i); };
+    return k > 0 && k <= last &&
+           ((reads_input(read[k]) && not taken(k)) ||
+            (reads_output(read[k - 1]) && not taken(k - 1)));
   }
   /// The boundary whose memory boundary k uses, of values and of slopes.
+  template <class Backend>
   [[nodiscard]] static constexpr auto home(std::size_t k, bool training) -> std::size_t {
-    while (k > 0 && k <= last && same_place[k] && not(training && kept_at(k))) ++k;
+    while (k > 0 && k <= last && (same_place[k] || taken_along<Backend>(k)) &&
+           not(training && kept_at<Backend>(k)))
+      ++k;
     return k;
   }
+  template <class Backend>
   [[nodiscard]] static constexpr auto slope_home(std::size_t k) -> std::size_t {
-    while (k > 1 && k <= last && same_place[k - 1]) --k;
+    while (k > 1 && k <= last && (same_place[k - 1] || taken_along<Backend>(k - 1))) --k;
     return k;
   }
   /// The first boundary in the memory of h; the last whose slope is in it.
+  template <class Backend>
   [[nodiscard]] static constexpr auto first_at(std::size_t h, bool training) -> std::size_t {
     auto k = h;
-    while (k > 1 && home(k - 1, training) == h) --k;
+    while (k > 1 && home<Backend>(k - 1, training) == h) --k;
     return k;
   }
+  template <class Backend>
   [[nodiscard]] static constexpr auto last_at(std::size_t h) -> std::size_t {
     auto k = h;
-    while (k < last && slope_home(k + 1) == h) ++k;
+    while (k < last && slope_home<Backend>(k + 1) == h) ++k;
     return k;
   }
   // Boundaries 1 .. last are 0 .. last - 1 among the values.
   template <class X, bool T, class I = std::make_index_sequence<last>> struct boundaries;
   template <class X, bool T, std::size_t... I> struct boundaries<X, T, std::index_sequence<I...>> {
+    using B = backend_of<X>;
     template <bool Here, std::size_t K>
     using type_if = either<Here, input<X, training_call, K>, nothing>;
-    using values = type_list<buffer_between<type_if<home(I + 1, T) == I + 1, I + 1>,
-                                            first_at(I + 1, T) - 1, I + 1, kept_at(I + 1)>...>;
-    using slopes =
-        type_list<buffer_between<type_if<slope_home(I + 1) == I + 1, I + 1>, I, last_at(I + 1)>...>;
+    using values =
+        type_list<buffer_between<type_if<home<B>(I + 1, T) == I + 1, I + 1>,
+                                 first_at<B>(I + 1, T) - 1, I + 1, kept_at<B>(I + 1)>...>;
+    using slopes = type_list<
+        buffer_between<type_if<slope_home<B>(I + 1) == I + 1, I + 1>, I, last_at<B>(I + 1)>...>;
   };
   template <class X, class Call> using values = typename boundaries<X, Call::training>::values;
   template <class X, class Call> using slopes_between = typename boundaries<X, true>::slopes;
 
   // -- calls
   static constexpr void run(auto inside, auto x, auto y) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (inside.template forward<I>(as_const(value<I>(inside, x, y)), value<I + 1>(inside, x, y)),
-       ...);
-    }(std::make_index_sequence<last + 1>{});
+    for_each_index<last + 1>([&]<std::size_t I>() {
+      using B = backend_of<decltype(x)>;
+      if constexpr (taken_along<B>(I + 1))
+        inside.template forward_with<I, layer<I + 1>>(as_const(value<I>(inside, x, y)),
+                                                      value<I + 2>(inside, x, y));
+      else if constexpr (not taken_along<B>(I))
+        inside.template forward<I>(as_const(value<I>(inside, x, y)), value<I + 1>(inside, x, y));
+    });
   }
   static constexpr void run_back(auto inside, auto x, auto y, auto dy, auto dx) {
-    [&]<std::size_t... From>(std::index_sequence<From...>) {
-      (inside.template backward<last - From>(as_const(value<last - From>(inside, x, y)),
-                                             as_const(value<last - From + 1>(inside, x, y)),
-                                             slope<last - From + 1>(inside, x, dy),
-                                             target<last - From>(inside, x, dy, dx)),
-       ...);
-    }(std::make_index_sequence<last + 1>{});
+    for_each_index<last + 1>([&]<std::size_t From>() {
+      using B = backend_of<decltype(x)>;
+      constexpr auto I = last - From;
+      if constexpr (taken_along<B>(I + 1))
+        inside.template backward_with<I, layer<I + 1>>(as_const(value<I>(inside, x, y)),
+                                                       slope<I + 2>(inside, x, dy),
+                                                       target<I>(inside, x, dy, dx));
+      else if constexpr (not taken_along<B>(I))
+        inside.template backward<I>(as_const(value<I>(inside, x, y)),
+                                    as_const(value<I + 1>(inside, x, y)),
+                                    slope<I + 1>(inside, x, dy), target<I>(inside, x, dy, dx));
+    });
   }
   using composition<sequential<Layers...>, Layers...>::forward;
   /// y = model::forward(p, x), by value: for small models, in constant expressions too.
@@ -117,7 +161,7 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
       return view<T, S, backend_of<X>>{memory, output_extents<K>(x.actual)};
   }
   template <std::size_t K> [[nodiscard]] static constexpr auto value(auto inside, auto x, auto y) {
-    constexpr auto h = home(K, decltype(inside)::Call::training);
+    constexpr auto h = home<backend_of<decltype(x)>>(K, decltype(inside)::Call::training);
     if constexpr (K == 0)
       return x;
     else if constexpr (K == last + 1)
@@ -132,7 +176,8 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
     if constexpr (K == last + 1)
       return dy;
     else
-      return seen_as<K>(inside.template slope_memory<slope_home(K) - 1>(), x);
+      return seen_as<K>(inside.template slope_memory<slope_home<backend_of<decltype(x)>>(K) - 1>(),
+                        x);
   }
   template <std::size_t K>
   [[nodiscard]] static constexpr auto target(auto inside, auto x, auto dy, auto dx) {

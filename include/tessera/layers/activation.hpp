@@ -25,10 +25,24 @@ template <class F, bool FromOutput> struct slope_of {
 /// Shapes  any, unchanged
 /// Cost    one pass; where the slope follows from y alone, x may be overwritten
 template <class F, bool FromOutput> struct activation : without_parameters, any_shape {
+  using function = F;
   static constexpr auto about = facts{.backward_reads = FromOutput ? reads::output : reads::input,
                                       .row_wise = true,
                                       .in_place = FromOutput,
                                       .adds_dx = true};
+
+  /// F of a number or a vector, for a layer before it that applies it where it writes, and the
+  /// slope of its x.
+  template <class V> [[nodiscard]] TESSERA_INLINE static constexpr auto apply(V x) -> V {
+    return F::value(x);
+  }
+  template <class V>
+  [[nodiscard]] TESSERA_INLINE static constexpr auto slope_through(V dy, V x) -> V {
+    if constexpr (FromOutput)
+      return detail::slope_of<F, true>::value(dy, F::value(x));
+    else
+      return detail::slope_of<F, false>::value(dy, x);
+  }
 
   static constexpr void forward(auto const&, auto x, auto y, auto) {
     assign(y, detail::unary<F>(x));

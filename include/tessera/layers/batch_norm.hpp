@@ -94,32 +94,44 @@ struct batch_norm {
                                       .slopes = true,
                                       .statistics = true};
 
+  /// True where this backend's kernel applies the activation behind the norm, too.
+  template <class Backend>
+  static constexpr bool takes_activation =
+      requires { kernel_for<detail::batch_norm_fn, Backend>::takes_activation; };
+
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    using run = kernel_for<detail::batch_norm_fn, backend_of<decltype(x)>>;
-    constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
-    auto const g = geometry<m.learns>(x);
-    auto* const mean = m.kept.mean.data();
-    auto* const scale = m.kept.scale.data();
-    if constexpr (m.learns) {
-      auto& groups = m.work.groups;
-      run::template observe<T>(g, x.data(), epsilon, mean, scale,
-                               {groups.counts.data(), groups.means.data(), groups.squares.data()},
-                               seen(m.observed));
-    } else {
-      run::template recall<T>(Features, m.statistics.running_mean.data(),
-                              m.statistics.running_var.data(), epsilon, mean, scale);
-    }
-    run::template forward<T>(g, x.data(), data_or_null<T const>(p.weight),
-                             data_or_null<T const>(p.bias), mean, scale, y.data());
+    observe(x, m);
+    kernel<decltype(x)>::template forward<T>(
+        geometry<m.learns>(x), x.data(), data_or_null<T const>(p.weight),
+        data_or_null<T const>(p.bias), m.kept.mean.data(), m.kept.scale.data(), y.data());
+  }
+  template <class Activation>
+  static constexpr void forward_with(auto const& p, auto x, auto y, auto m) {
+    using T = scalar_of<decltype(x)>;
+    observe(x, m);
+    kernel<decltype(x)>::template forward<T, Activation>(
+        geometry<m.learns>(x), x.data(), data_or_null<T const>(p.weight),
+        data_or_null<T const>(p.bias), m.kept.mean.data(), m.kept.scale.data(), y.data());
   }
   static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel_for<detail::batch_norm_fn, backend_of<decltype(x)>>::template backward<T>(
+    kernel<decltype(x)>::template backward<T>(
         geometry<m.learns>(x), m.learns, x.data(), data_or_null<T const>(p.weight),
         m.kept.mean.data(), m.kept.scale.data(), dy.data(),
+        {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
+        m.work.sums.data(), m.work.products.data());
+  }
+  /// dy is the slope of what the activation gave.
+  template <class Activation>
+  static constexpr void backward_with(auto const& p, auto x, auto dy, auto dx, auto& gradient,
+                                      auto m) {
+    using T = scalar_of<decltype(x)>;
+    kernel<decltype(x)>::template backward_with<T, Activation>(
+        geometry<m.learns>(x), m.learns, x.data(), data_or_null<T const>(p.weight),
+        data_or_null<T const>(p.bias), m.kept.mean.data(), m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
         m.work.sums.data(), m.work.products.data());
   }
@@ -144,6 +156,25 @@ struct batch_norm {
   }
 
  private:
+  template <class X> using kernel = kernel_for<detail::batch_norm_fn, backend_of<X>>;
+
+  /// Mean and scale of every group, from x or from what was learnt.
+  static constexpr void observe(auto x, auto m) {
+    using T = scalar_of<decltype(x)>;
+    constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
+    auto* const mean = m.kept.mean.data();
+    auto* const scale = m.kept.scale.data();
+    if constexpr (m.learns) {
+      auto& groups = m.work.groups;
+      kernel<decltype(x)>::template observe<T>(
+          geometry<m.learns>(x), x.data(), epsilon, mean, scale,
+          {groups.counts.data(), groups.means.data(), groups.squares.data()}, seen(m.observed));
+    } else {
+      kernel<decltype(x)>::template recall<T>(Features, m.statistics.running_mean.data(),
+                                              m.statistics.running_var.data(), epsilon, mean,
+                                              scale);
+    }
+  }
   [[nodiscard]] static constexpr auto seen(auto& o) {
     using T = std::remove_pointer_t<decltype(o.mean.data())>;
     return detail::batch_norm_seen<T>{o.count.data(), o.mean.data(), o.squares.data()};

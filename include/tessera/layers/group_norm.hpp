@@ -16,7 +16,9 @@ struct group_norm_options {
 /// one image and one group of its channels.
 ///
 /// Shapes  x (batch, ..., Channels) -> the same; parameters: weight and bias (Channels)
-/// Cost    three passes forward, four backward; the tape has two numbers for each image and group
+/// Cost    three passes forward, four backward; the tape has two numbers for each image and group.
+///         An activation behind it in a `sequential` is applied by the last pass, and its slope by
+///         the backward ones: nothing between the two is stored
 /// Errors  an input whose last extent is not Channels: tests/fail/group_norm_wrong_input.cpp
 /// Source  torch.nn.GroupNorm; reference values: tests/reference/group_norm.py
 template <std::size_t Groups, std::size_t Channels,
@@ -35,29 +37,51 @@ struct group_norm {
     numbers mean;
     numbers scale;
   };
-  template <class X> struct channel_sums {
-    reshaped<X, shape<2 * Channels>> sums;
+  template <class X, std::size_t Times> struct channel_sums {
+    reshaped<X, shape<Times * Channels>> sums;
   };
-  template <class X> using scratch = channel_sums<X>;
-  template <class X> using slopes = channel_sums<X>;
+  template <class X> using scratch = channel_sums<X, 2>;
+  template <class X> using slopes = channel_sums<X, 4>;
   template <class S> using expected_shape = with_last<with_rank_at_least<S, 2>, Channels>;
   template <class S> using output_shape = S;
   static constexpr auto about =
       facts{.backward_reads = reads::input, .kept = true, .scratch = true, .slopes = true};
 
+  /// True where this backend's kernel applies the activation behind the norm, too.
+  template <class Backend>
+  static constexpr bool takes_activation =
+      requires { kernel_for<detail::group_norm_fn, Backend>::takes_activation; };
+
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
-    kernel_for<detail::group_norm_fn, backend_of<decltype(x)>>::template forward<T>(
+    kernel<decltype(x)>::template forward<T>(
         geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
-        epsilon, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
+        epsilon<T>, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
+  }
+  template <class Activation>
+  static constexpr void forward_with(auto const& p, auto x, auto y, auto m) {
+    using T = scalar_of<decltype(x)>;
+    kernel<decltype(x)>::template forward<T, Activation>(
+        geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
+        epsilon<T>, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel_for<detail::group_norm_fn, backend_of<decltype(x)>>::template backward<T>(
+    kernel<decltype(x)>::template backward<T>(
         geometry(x), x.data(), data_or_null<T const>(p.weight), m.kept.mean.data(),
         m.kept.scale.data(), dy.data(),
+        {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
+        m.work.sums.data());
+  }
+  /// dy is the slope of what the activation gave.
+  template <class Activation>
+  static constexpr void backward_with(auto const& p, auto x, auto dy, auto dx, auto& gradient,
+                                      auto m) {
+    using T = scalar_of<decltype(x)>;
+    kernel<decltype(x)>::template backward_with<T, Activation>(
+        geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
+        m.kept.mean.data(), m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
         m.work.sums.data());
   }
@@ -66,6 +90,11 @@ struct group_norm {
   }
 
  private:
+  template <class X> using kernel = kernel_for<detail::group_norm_fn, backend_of<X>>;
+
+  template <class T>
+  static constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
+
   [[nodiscard]] static constexpr auto geometry(auto x) -> detail::group_norm_geometry {
     auto const batch = x.template extent_of<0>();
     return {batch, batch == 0 ? 0 : x.size() / (batch * Channels), Channels, Groups};

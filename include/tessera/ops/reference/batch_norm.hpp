@@ -4,6 +4,7 @@
 #include <tessera/core/lane.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/in_numbers.hpp>
+#include <tessera/ops/reference/no_activation.hpp>
 
 namespace tessera {
 
@@ -13,6 +14,7 @@ namespace detail {
 /// group, ascending.
 template <class Features> struct batch_norm_passes {
   using geometry = batch_norm_geometry;
+  static constexpr bool takes_activation = true;
 
   template <class T>
   static constexpr void observe(geometry const& g, T const* x, T epsilon, T* mean, T* scale,
@@ -55,17 +57,16 @@ template <class Features> struct batch_norm_passes {
       lanes.store(scale + c, inverse_root(lanes, lanes.load(running_var + c), epsilon));
     });
   }
-  template <class T>
+  template <class T, class Activation = no_activation>
   static constexpr void forward(geometry const& g, T const* x, T const* weight, T const* bias,
                                 T const* mean, T const* scale, T* y) {
     for (auto k = std::size_t{0}; k < g.groups(); ++k, mean += g.features, scale += g.features)
       Features::template each<T>(g.features, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         using lane::fma;
         auto const a = weighted(lanes, scale, weight, c);
-        auto const b = fma(-lanes.load(mean + c), a,
-                           bias == nullptr ? lanes.splat(T{0}) : lanes.load(bias + c));
+        auto const b = shifted(lanes, mean, a, bias, c);
         each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
-          lanes.store(y + at, fma(lanes.load(x + at), a, b));
+          lanes.store(y + at, Activation::apply(fma(lanes.load(x + at), a, b)));
         });
       });
   }
@@ -73,48 +74,26 @@ template <class Features> struct batch_norm_passes {
   static constexpr void backward(geometry const& g, bool learns, T const* x, T const* weight,
                                  T const* mean, T const* scale, T const* dy,
                                  batch_norm_slopes<T> slopes, T* sums, T* products) {
-    for (auto k = std::size_t{0}; k < g.groups(); ++k) {
-      auto const first = k * g.features;
-      auto const n = static_cast<T>(g.rows_of(k));
-      Features::template each<T>(g.features, [&](auto lanes, std::size_t c) TESSERA_INLINE {
-        using lane::fma;
-        auto const center = lanes.load(mean + first + c);
-        auto const s = lanes.load(scale + first + c);
-        auto const sum = sum_of_rows(
-            g, k, c, [&](std::size_t at) TESSERA_INLINE { return lanes.load(dy + at); });
-        auto const product =
-            sum_of_rows(g, k, c,
-                        [&](std::size_t at) TESSERA_INLINE {
-                          return lanes.load(dy + at) * (lanes.load(x + at) - center);
-                        }) *
-            s;
-        lanes.store(sums + first + c, sum);
-        lanes.store(products + first + c, product);
-        if (slopes.dx == nullptr) return;
-        // dx = a·(dy - mean of dy - normal·mean of products), where normal = (x - center)·s
-        auto const a = weighted(lanes, scale + first, weight, c);
-        if (learns) {
-          auto const size = lanes.splat(n);
-          auto const of_x = -a * s * (product / size);
-          auto const constant = fma(-center, of_x, -a * (sum / size));
-          each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
-            lanes.store(slopes.dx + at,
-                        fma(lanes.load(dy + at), a, fma(lanes.load(x + at), of_x, constant)));
-          });
-        } else {
-          each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
-            lanes.store(slopes.dx + at, lanes.load(dy + at) * a);
-          });
-        }
-      });
-    }
-    if (slopes.dweight == nullptr || g.rows == 0) return;
-    by_halves(g.groups(), [&](std::size_t to, std::size_t from) {
-      add(g.features, sums + to * g.features, sums + from * g.features);
-      add(g.features, products + to * g.features, products + from * g.features);
-    });
-    add(g.features, slopes.dweight, products);
-    add(g.features, slopes.dbias, sums);
+    run_back<T>(g, learns, x, weight, mean, scale, slopes, sums, products,
+                [&](auto lanes, std::size_t, std::size_t) TESSERA_INLINE {
+                  return [=](std::size_t at) TESSERA_INLINE { return lanes.load(dy + at); };
+                });
+  }
+  /// dy is the slope of Activation(y): the normal numbers are computed anew.
+  template <class T, class Activation>
+  static constexpr void backward_with(geometry const& g, bool learns, T const* x, T const* weight,
+                                      T const* bias, T const* mean, T const* scale, T const* dy,
+                                      batch_norm_slopes<T> slopes, T* sums, T* products) {
+    run_back<T>(g, learns, x, weight, mean, scale, slopes, sums, products,
+                [&](auto lanes, std::size_t first, std::size_t c) TESSERA_INLINE {
+                  auto const a = weighted(lanes, scale + first, weight, c);
+                  auto const b = shifted(lanes, mean + first, a, bias, c);
+                  return [=](std::size_t at) TESSERA_INLINE {
+                    using lane::fma;
+                    return Activation::slope_through(lanes.load(dy + at),
+                                                     fma(lanes.load(x + at), a, b));
+                  };
+                });
   }
   template <class T>
   static constexpr void fold(std::size_t features, batch_norm_seen<T> to,
@@ -151,6 +130,61 @@ template <class Features> struct batch_norm_passes {
   }
 
  private:
+  /// slope_of(lanes, first of the group, feature)(place) is that of a normal number.
+  template <class T>
+  static constexpr void run_back(geometry const& g, bool learns, T const* x, T const* weight,
+                                 T const* mean, T const* scale, batch_norm_slopes<T> slopes,
+                                 T* sums, T* products, auto const& slope_of) {
+    for (auto k = std::size_t{0}; k < g.groups(); ++k) {
+      auto const first = k * g.features;
+      auto const n = static_cast<T>(g.rows_of(k));
+      Features::template each<T>(g.features, [&](auto lanes, std::size_t c) TESSERA_INLINE {
+        using lane::fma;
+        auto const center = lanes.load(mean + first + c);
+        auto const s = lanes.load(scale + first + c);
+        auto const slope_at = slope_of(lanes, first, c);
+        auto const sum = sum_of_rows(g, k, c, slope_at);
+        auto const product = sum_of_rows(g, k, c,
+                                         [&](std::size_t at) TESSERA_INLINE {
+                                           return slope_at(at) * (lanes.load(x + at) - center);
+                                         }) *
+                             s;
+        lanes.store(sums + first + c, sum);
+        lanes.store(products + first + c, product);
+        if (slopes.dx == nullptr) return;
+        // dx = a·(dy - mean of dy - normal·mean of products), where normal = (x - center)·s
+        auto const a = weighted(lanes, scale + first, weight, c);
+        if (learns) {
+          auto const size = lanes.splat(n);
+          auto const of_x = -a * s * (product / size);
+          auto const constant = fma(-center, of_x, -a * (sum / size));
+          each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
+            lanes.store(slopes.dx + at,
+                        fma(slope_at(at), a, fma(lanes.load(x + at), of_x, constant)));
+          });
+        } else {
+          each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
+            lanes.store(slopes.dx + at, slope_at(at) * a);
+          });
+        }
+      });
+    }
+    if (slopes.dweight == nullptr || g.rows == 0) return;
+    by_halves(g.groups(), [&](std::size_t to, std::size_t from) {
+      add(g.features, sums + to * g.features, sums + from * g.features);
+      add(g.features, products + to * g.features, products + from * g.features);
+    });
+    add(g.features, slopes.dweight, products);
+    add(g.features, slopes.dbias, sums);
+  }
+  /// bias - mean·a
+  template <class T>
+  [[nodiscard]] TESSERA_INLINE static constexpr auto shifted(auto lanes, T const* mean, auto a,
+                                                             T const* bias, std::size_t c) {
+    using lane::fma;
+    return fma(-lanes.load(mean + c), a,
+               bias == nullptr ? lanes.splat(T{0}) : lanes.load(bias + c));
+  }
   [[nodiscard]] TESSERA_INLINE static constexpr auto inverse_root(auto lanes, auto variance,
                                                                   auto epsilon) {
     using lane::sqrt;

@@ -4,6 +4,7 @@
 #include <tessera/core/lane.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/reference/in_numbers.hpp>
+#include <tessera/ops/reference/no_activation.hpp>
 
 namespace tessera {
 
@@ -12,7 +13,9 @@ namespace detail {
 /// The passes of a group norm, for channels by numbers or by vectors: sums over the pixels of a
 /// channel, ascending, and then over the channels of a group.
 template <class Channels> struct group_norm_passes {
-  template <class T>
+  static constexpr bool takes_activation = true;
+
+  template <class T, class Activation = no_activation>
   static constexpr void forward(group_norm_geometry const& g, T const* x, T const* weight,
                                 T const* bias, T epsilon, T* y, T* mean, T* scale, T* sums) {
     auto const step = g.channels;
@@ -41,7 +44,7 @@ template <class Channels> struct group_norm_passes {
         auto const factor = lanes.load(sums + c);
         auto const term = lanes.load(shift + c);
         for (auto at = c; at < size; at += step)
-          lanes.store(y + at, fma(lanes.load(x + at), factor, term));
+          lanes.store(y + at, Activation::apply(fma(lanes.load(x + at), factor, term)));
       });
     }
   }
@@ -49,19 +52,57 @@ template <class Channels> struct group_norm_passes {
   static constexpr void backward(group_norm_geometry const& g, T const* x, T const* weight,
                                  T const* mean, T const* scale, T const* dy,
                                  group_norm_slopes<T> slopes, T* sums) {
+    run_back<T>(
+        g, x, weight, mean, scale, dy, slopes, sums, [](T const*, T const*) {},
+        [](auto lanes, T const* slope, T const*, std::size_t)
+            TESSERA_INLINE { return lanes.load(slope); });
+  }
+  /// dy is the slope of Activation(y): the normal numbers are computed anew. sums is memory for
+  /// four times the channels.
+  template <class T, class Activation>
+  static constexpr void backward_with(group_norm_geometry const& g, T const* x, T const* weight,
+                                      T const* bias, T const* mean, T const* scale, T const* dy,
+                                      group_norm_slopes<T> slopes, T* sums) {
+    auto* const factor = sums + 2 * g.channels;
+    auto* const term = factor + g.channels;
+    run_back<T>(
+        g, x, weight, mean, scale, dy, slopes, sums,
+        [&](T const* means, T const* scales) {
+          each_channel(g, [&](std::size_t c, std::size_t k) {
+            factor[c] = weight == nullptr ? scales[k] : scales[k] * weight[c];
+            term[c] = lane::fma(-means[k], factor[c], bias == nullptr ? T{0} : bias[c]);
+          });
+        },
+        [&](auto lanes, T const* slope, T const* number, std::size_t c) TESSERA_INLINE {
+          using lane::fma;
+          return Activation::slope_through(
+              lanes.load(slope),
+              fma(lanes.load(number), lanes.load(factor + c), lanes.load(term + c)));
+        });
+  }
+
+ private:
+  /// `begin(mean, scale)` of an image, then slope(lanes, place of dy, place of x, channel) is that
+  /// of a normal number.
+  template <class T>
+  static constexpr void run_back(group_norm_geometry const& g, T const* x, T const* weight,
+                                 T const* mean, T const* scale, T const* dy,
+                                 group_norm_slopes<T> slopes, T* sums, auto const& begin,
+                                 auto const& slope_of) {
     auto* dx = slopes.dx;
     auto const step = g.channels;
     auto const size = g.pixels * step;
     for (auto b = std::size_t{0}; b < g.batch; ++b, x += g.pixels * g.channels,
               dy += g.pixels * g.channels, mean += g.groups, scale += g.groups) {
       auto* const products = sums + g.channels;
+      begin(mean, scale);
       each_channel(g, [&](std::size_t c, std::size_t k) { sums[c] = mean[k]; });
       Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         auto const center = lanes.load(sums + c);
-        auto sum = lanes.load(dy + c);
+        auto sum = slope_of(lanes, dy + c, x + c, c);
         auto product = sum * (lanes.load(x + c) - center);
         for (auto at = step + c; at < size; at += step) {
-          auto const slope = lanes.load(dy + at);
+          auto const slope = slope_of(lanes, dy + at, x + at, c);
           product = product + slope * (lanes.load(x + at) - center);
           sum = sum + slope;
         }
@@ -86,14 +127,12 @@ template <class Channels> struct group_norm_passes {
         auto const of_x = lanes.load(sums + c);
         auto const shift = lanes.load(products + c);
         for (auto at = c; at < size; at += step)
-          lanes.store(dx + at,
-                      fma(lanes.load(dy + at), of_slope, fma(lanes.load(x + at), of_x, shift)));
+          lanes.store(dx + at, fma(slope_of(lanes, dy + at, x + at, c), of_slope,
+                                   fma(lanes.load(x + at), of_x, shift)));
       });
       dx += g.pixels * g.channels;
     }
   }
-
- private:
   /// From the sums of dy and of its products with the normal x, by channels: dx = scale·(w·dy -
   /// mean of slopes - normal·mean of products) as dy·a + (x·s + t), with s in sums and t in
   /// products.

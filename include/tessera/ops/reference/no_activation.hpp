@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/config.hpp>
+
+namespace tessera::detail {
+
+/// No function behind a norm: what is normal stays.
+struct no_activation {
+  template <class V> [[nodiscard]] TESSERA_INLINE static constexpr auto apply(V normal) -> V {
+    return normal;
+  }
+};
+
+}  // namespace tessera::detail
