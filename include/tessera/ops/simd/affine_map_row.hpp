@@ -2,29 +2,15 @@
 #pragma once
 
 #include <tessera/backend/simd/transpose.hpp>
+#include <tessera/ops/simd/rows_ahead.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
 
 #include <cstddef>
 
 namespace tessera::detail::inline TESSERA_TARGET {
 
-/// What is asked for ahead of the lines of a row that are turned, in lines: enough of them for
-/// memory to answer in time, and for some of the rows to begin a page.
-inline constexpr std::size_t lines_ahead = 8;
-
-/// True where as many rows as a vector has lanes, `bytes` apart, find a place for lines_ahead lines
-/// of each in a cache of 64 sets, as first levels have: at most four of them share a set.
-template <class T> [[nodiscard]] constexpr auto rows_lie_apart(std::size_t bytes) -> bool {
-  constexpr auto sets = std::size_t{64};
-  auto const distance = bytes / 64 | sets;
-  auto const repeats = distance & (~distance + 1);  // the largest power of two that divides it
-  return lane::pack<T>::width * repeats <= 4 * sets;
-}
-
 /// The products of a vector of outputs with one row: their weights lie in rows, and are turned a
-/// cache line of each at a time. What comes next of each row is fetched meanwhile, behind the last
-/// of it the beginning of the row a vector further; into the first level where that has room
-/// (Near).
+/// cache line of each at a time.
 ///
 /// Accuracy  from the bias over In ascending, one fma each
 template <bool Near, class T>
@@ -32,13 +18,10 @@ template <bool Near, class T>
     -> lane::pack<T> {
   constexpr auto width = lane::pack<T>::width;
   constexpr auto line = std::size_t{64} / sizeof(T);
+  auto const ahead = rows_ahead<T>(in * sizeof(T));
   auto k = std::size_t{0};
   for (; k + line <= in; k += line) {
-    auto const next = k + lines_ahead * line;
-    auto const* const ahead = weights + next + (next < in ? 0 : (width - 1) * in);
-#pragma GCC unroll 16
-    for (auto r = std::size_t{0}; r < width; ++r)
-      __builtin_prefetch(ahead + r * in, 0, Near ? 3 : 2);
+    ahead.template fetch<Near>(weights, k * sizeof(T));
     lane::for_columns_of_line(weights + k, in,
                               [&](std::size_t c, auto const& columns) TESSERA_INLINE {
 #pragma GCC unroll 4
@@ -59,13 +42,13 @@ template <class T>
 void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weights, T const* bias,
                     T* y) {
   constexpr auto width = lane::pack<T>::width;
-  auto const apart = rows_lie_apart<T>(in * sizeof(T));
+  auto const near = rows_ahead<T>(in * sizeof(T)).near();
   for (auto o = std::size_t{0}; o < out; o += width) {
     auto const first = out - o < width ? out - width : o;  // the last ones may be computed twice
     auto const start = bias == nullptr ? lane::pack<T>(T{0}) : lane::load(bias + first);
     auto const* const rows = weights + first * in;
-    lane::store(y + first, apart ? outputs_of_row<true>(in, x, rows, start)
-                                 : outputs_of_row<false>(in, x, rows, start));
+    lane::store(y + first, near ? outputs_of_row<true>(in, x, rows, start)
+                                : outputs_of_row<false>(in, x, rows, start));
   }
 }
 
