@@ -424,14 +424,18 @@ template <number T, class U> [[nodiscard]] TESSERA_INLINE inline auto widen(U co
   if constexpr (std::is_same_v<T, U>) return load(p);
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, bf16>)
-    return detail::batch<T>(_mm512_castsi512_ps(_mm512_slli_epi32(
-        _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))), 16)));
+    return detail::batch<T>(_mm512_castsi512_ps(_mm512_maskz_slli_epi32(
+        0xFFFF,
+        _mm512_maskz_cvtepu16_epi32(0xFFFF,
+                                    _mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))),
+        16)));
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, f16>)
     return detail::batch<T>(
-        _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))));
+        _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<__m256i const*>(p))));
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, std::int8_t>)
-    return detail::batch<T>(_mm512_cvtepi32_ps(
-        _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<__m128i const*>(p)))));
+    return detail::batch<T>(_mm512_maskz_cvtepi32_ps(
+        0xFFFF,
+        _mm512_maskz_cvtepi8_epi32(0xFFFF, _mm_loadu_si128(reinterpret_cast<__m128i const*>(p)))));
 #elif defined(__AVX2__)
   if constexpr (std::is_same_v<T, float> && std::is_same_v<U, bf16>)
     return detail::batch<T>(_mm256_castsi256_ps(_mm256_slli_epi32(
