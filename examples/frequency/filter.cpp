@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "filter.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "models.hpp"
 
 namespace frequency {
@@ -13,30 +16,31 @@ template <class Mode, class Model>
 
 namespace {
 
-constexpr compiled_model table[] = {
-    {"stateful", "plain", 64, 1, make_filter_of<stateful_mode, plain<64, 1>>},
-    {"stateful", "plain", 64, 2, make_filter_of<stateful_mode, plain<64, 2>>},
-    {"stateful", "plain", 128, 1, make_filter_of<stateful_mode, plain<128, 1>>},
-    {"stateful", "plain", 128, 2, make_filter_of<stateful_mode, plain<128, 2>>},
-    {"stateful", "plain", 256, 1, make_filter_of<stateful_mode, plain<256, 1>>},
-    {"stateful", "plain", 256, 2, make_filter_of<stateful_mode, plain<256, 2>>},
-    {"windowed", "plain", 64, 1, make_filter_of<windowed_mode, plain<64, 1>>},
-    {"windowed", "plain", 64, 2, make_filter_of<windowed_mode, plain<64, 2>>},
-    {"windowed", "plain", 128, 1, make_filter_of<windowed_mode, plain<128, 1>>},
-    {"windowed", "plain", 128, 2, make_filter_of<windowed_mode, plain<128, 2>>},
-    {"windowed", "plain", 256, 1, make_filter_of<windowed_mode, plain<256, 1>>},
-    {"windowed", "plain", 256, 2, make_filter_of<windowed_mode, plain<256, 2>>},
-    {"windowed", "attention", 64, 1, make_filter_of<windowed_mode, with_attention<64>>},
-    {"windowed", "attention", 128, 1, make_filter_of<windowed_mode, with_attention<128>>},
-    {"stateful", "film", 64, 1, make_filter_of<stateful_mode, film<64>>},
-    {"stateful", "film", 128, 1, make_filter_of<stateful_mode, film<128>>},
-    {"windowed", "film", 64, 1, make_filter_of<windowed_mode, film<64>>},
-    {"windowed", "film", 128, 1, make_filter_of<windowed_mode, film<128>>},
-};
+template <std::size_t Hidden> void add_models(std::vector<compiled_model>& to) {
+  to.push_back({"stateful", "plain", Hidden, 1, make_filter_of<stateful_mode, plain<Hidden, 1>>});
+  to.push_back({"stateful", "plain", Hidden, 2, make_filter_of<stateful_mode, plain<Hidden, 2>>});
+  to.push_back({"windowed", "plain", Hidden, 1, make_filter_of<windowed_mode, plain<Hidden, 1>>});
+  to.push_back({"windowed", "plain", Hidden, 2, make_filter_of<windowed_mode, plain<Hidden, 2>>});
+  if constexpr (Hidden < 256) {
+    to.push_back({"windowed", "attention", Hidden, 1,
+                  make_filter_of<windowed_mode, with_attention<Hidden>>});
+    to.push_back({"stateful", "film", Hidden, 1, make_filter_of<stateful_mode, film<Hidden>>});
+    to.push_back({"windowed", "film", Hidden, 1, make_filter_of<windowed_mode, film<Hidden>>});
+  }
+}
+template <std::size_t... Hidden>
+[[nodiscard]] auto models_of(std::index_sequence<Hidden...>) -> std::vector<compiled_model> {
+  auto all = std::vector<compiled_model>{};
+  (add_models<Hidden>(all), ...);
+  return all;
+}
 
 }  // namespace
 
-auto compiled_models() -> std::span<compiled_model const> { return table; }
+auto compiled_models() -> std::span<compiled_model const> {
+  static auto const all = models_of(std::index_sequence<FREQUENCY_WIDTHS>{});
+  return all;
+}
 
 auto model_name(settings const& s) -> std::string {
   return s.mode + ' ' + s.variant + ' ' + std::to_string(s.hidden) + 'x' +
@@ -44,7 +48,7 @@ auto model_name(settings const& s) -> std::string {
 }
 
 auto make_filter(settings const& s) -> std::unique_ptr<filter> {
-  for (auto const& m : table)
+  for (auto const& m : compiled_models())
     if (m.mode == s.mode && m.variant == s.variant && m.hidden == s.hidden && m.layers == s.layers)
       return m.make(s);
   throw usage_error("no compiled model " + model_name(s));

@@ -269,7 +269,7 @@ with tempfile.TemporaryDirectory() as name:
         check(not (folder / "refused").exists(), "what is refused leaves no folder")
     os.chdir(folder)  # where a training without --output would write
     program.refuses(
-        (["train", "--max-epochs", 0], "--max-epochs"), (["train", "--hidden", 48], "32, 64, 128"),
+        (["train", "--max-epochs", 0], "--max-epochs"), (["train", "--hidden", 48], "one of 32, 64"),
         (["train", "--model", "oracle"], "lstm-attention-4"), (["train", "--targets", "range,range"], "--targets"),
         (["train", "--targets", "luck"], "--targets"), (["train", "--horizon", 5, "--gap", 1], "--gap"),
         (["train", "--split", "sliding", "--train-days", 399], "at least 400 days"),

@@ -318,8 +318,8 @@ class Frequency(unittest.TestCase):
         self.fails(["it is no output of `train`"], "evaluate", self.folder)
         self.fails(["other settings: max_epochs: expected 9, got 4"], "train", "--resume", "--output",
                    output, "--max-epochs", 9)
-        self.fails(["hidden: expected 128, got 64"], "train", *SHORT["stateful"], "--resume",
-                   "--output", output, "--hidden", 128)
+        self.fails(["layers: expected 2, got 1"], "train", *SHORT["stateful"], "--resume",
+                   "--output", output, "--layers", 2)
         self.fails(["has no checkpoint"], "train", "--resume", "--output", self.folder / "none")
         checkpoint = output / "checkpoint.safetensors"
         checkpoint.write_bytes(checkpoint.read_bytes()[:-100])

@@ -2,6 +2,8 @@
 #include <tessera/program/settings.hpp>
 
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "../forecaster.hpp"
 #include "../models.hpp"
@@ -22,16 +24,19 @@ template <std::size_t Hidden> constexpr auto compiled_with() -> std::array<compi
            {"tcn", Hidden, make_forecaster_of<tcn_model<Hidden>>}}};
 }
 
+template <std::size_t... Hidden>
+[[nodiscard]] auto models_of(std::index_sequence<Hidden...>) -> std::vector<compiled_model> {
+  auto models = std::vector<compiled_model>{};
+  for (auto const& some : {compiled_with<Hidden>()...})
+    models.insert(models.end(), some.begin(), some.end());
+  models.push_back({"ridge", 0, make_ridge});
+  return models;
+}
+
 }  // namespace
 
 auto compiled_models() -> std::span<compiled_model const> {
-  static auto const all = [] {
-    auto models = std::vector<compiled_model>{};
-    for (auto const& some : {compiled_with<32>(), compiled_with<64>(), compiled_with<128>()})
-      models.insert(models.end(), some.begin(), some.end());
-    models.push_back({"ridge", 0, make_ridge});
-    return models;
-  }();
+  static auto const all = models_of(std::index_sequence<FORECAST_WIDTHS>{});
   return all;
 }
 

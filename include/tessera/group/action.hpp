@@ -18,7 +18,7 @@ namespace detail {
 /// The JSON values of a text, those of lists one by one; nothing where it is anything else.
 [[nodiscard]] inline auto json_values(std::string_view text) -> std::vector<nlohmann::json> {
   auto result = std::vector<nlohmann::json>{};
-  auto in = std::istringstream{std::string{trimmed(text)}};
+  auto in = std::istringstream{std::string{tessera::trimmed(text)}};
   while (in.peek() != std::char_traits<char>::eof()) try {
       auto value = nlohmann::json{};
       in >> value >> std::ws;

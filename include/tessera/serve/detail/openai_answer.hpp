@@ -38,7 +38,7 @@ struct openai_head {
           {"bytes", std::move(bytes)}};
 }
 /// A token in chat; its neighbours with it.
-[[nodiscard]] inline auto json_of_choice_token(text_piece const& piece) -> json {
+[[nodiscard]] inline auto json_of_choice_token(tessera::text_piece const& piece) -> json {
   auto result = json_of_token(*piece.token);
   result["top_logprobs"] = json::array();
   for (auto const& one : piece.top) result["top_logprobs"].push_back(json_of_token(one));
@@ -54,7 +54,7 @@ struct completion_logprobs {
   /// Characters of the tokens before: bytes that go on with one do not count.
   std::size_t offset = 0;
 
-  void add(text_piece const& piece) {
+  void add(tessera::text_piece const& piece) {
     tokens.push_back(piece.token->text);
     values.push_back(std::max(-9999.0F, piece.token->log_probability));
     auto top = json::object();
@@ -83,7 +83,7 @@ struct openai_choice {
   bool begun = false;
   json reason = nullptr;
 
-  void add(text_piece const& piece, bool chat, bool logprobs) {
+  void add(tessera::text_piece const& piece, bool chat, bool logprobs) {
     if (logprobs && piece.token != nullptr) {
       if (chat)
         content.push_back(json_of_choice_token(piece));

@@ -78,7 +78,8 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
       request.wanted = [exchange = exchange_] { return exchange->wanted(); };
       try {
         auto const ticket = service.generate(
-            std::move(request), [self, i](text_piece const& piece) { self->add(i, piece); },
+            std::move(request),
+            [self, i](tessera::text_piece const& piece) { self->add(i, piece); },
             [self, i, counts_prompt](generation_result const& result) {
               self->end(i, result, counts_prompt);
             });
@@ -101,7 +102,7 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
     auto const lock = std::lock_guard{mutex_};
     refuse(e);
   }
-  void add(std::size_t i, text_piece const& piece) {
+  void add(std::size_t i, tessera::text_piece const& piece) {
     auto const lock = std::lock_guard{mutex_};
     if (over_) return;
     auto& choice = choices_[i];
