@@ -18,6 +18,9 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// the values anew. Three take 0.5 to 0.9 of a block's time, four up to 1.25 (AVX-512, 128 to
   /// 1024 keys of 64 numbers).
   static constexpr std::size_t few = 3;
+  /// A decode step asks for the rows of so many keys and values before it reads them: a head's
+  /// parts lie too far apart for a processor to foresee.
+  static constexpr std::size_t rows_ahead = 32;
 
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
     static constexpr auto padded = (Keys + tiles::panel<T> - 1) / tiles::panel<T> * tiles::panel<T>;
@@ -98,6 +101,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       auto const keys = head.seen(i);
       for (auto j = std::size_t{0}; j < keys; j += width) {
         auto const first = keys - j < width ? keys - width : j;  // the last may be computed twice
+        fetch_rows<width>(head.k + (first + rows_ahead) * head.kv_row, head.kv_row, head.width);
         lane::store(p + first,
                     scores_of_one(head, head.q + i * head.q_row, head.k + first * head.kv_row));
       }
@@ -105,6 +109,12 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       if (log_sum != nullptr) log_sum[i * head.sum] = sum;
       add_values(head, keys, p, y + i * head.out);
     }
+  }
+  template <std::size_t Rows, class T>
+  TESSERA_INLINE static void fetch_rows(T const* first, std::size_t row, std::size_t width) {
+    for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(T))
+#pragma GCC unroll 16
+      for (auto r = std::size_t{0}; r < Rows; ++r) __builtin_prefetch(first + r * row + d);
   }
   /// Of one query with a vector of keys, which are turned a cache line of each at a time.
   template <class T>
@@ -144,6 +154,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       auto const* v = head.v + d;
       for (auto j = std::size_t{0}; j < keys; ++j, v += head.kv_row) {
         auto const weight = V(p[j]);
+        fetch_rows<1>(v + rows_ahead * head.kv_row, head.kv_row, vectors * V::width);
 #pragma GCC unroll 8
         for (auto i = std::size_t{0}; i < vectors; ++i)
           sum[i] = fma(weight, lane::load(v + i * V::width), sum[i]);
