@@ -37,8 +37,10 @@ TEST_CASE("tokenizer: a model of byte pairs copies no token but into its list") 
   auto texts = std::vector<std::string>{};
   for (auto i = 0; i < 1000; ++i) texts.push_back(std::string(40, 'a') + std::to_string(i));
   auto const words = detail::vocabulary({texts.begin(), texts.end()});
+  auto options = bpe_options{};
+  options.whole_words_first = true;
   auto const before = test::allocations();
-  auto const model = detail::bpe_model(words, {}, {.whole_words_first = true});
+  auto const model = detail::bpe_model(words, {}, std::move(options));
   CHECK(test::allocations() - before < 100);
   auto found = std::vector<detail::token_span>{};
   model.tokenize(texts[7], {0, 41}, found);
