@@ -97,7 +97,8 @@ auto add_serve(CLI::App& program) -> command {
   app->add_option("--host", s->host, "an address or a name to listen on")->capture_default_str();
   app->add_option("--port", s->port, "0: one that is free")->capture_default_str();
   app->add_option("--queue", s->model.how.queue, "requests that wait; more are answered 429")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
   app->add_option("--answer-seconds", s->answer_seconds, "the longest time for an answer")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));
