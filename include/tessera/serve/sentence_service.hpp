@@ -88,24 +88,18 @@ class sentence_service final : public text_service {
   }
   [[nodiscard]] auto vectors_of(embedding_request const& asked) -> embedding_result {
     auto result = embedding_result{};
-    for (auto const& tokens : asked.tokens) add(asked, tokens, result);
+    for (auto const& tokens : asked.tokens) add(asked, [&] { return std::span{tokens}; }, result);
     if (asked.tokens.empty())
-      for (auto const& text : asked.texts) add(asked, text, result);
+      for (auto const& text : asked.texts) add(asked, [&] { return encode_(text); }, result);
     return result;
   }
-  template <class T> void add(embedding_request const& asked, T const& text, embedding_result& to) {
+  template <class F>
+  void add(embedding_request const& asked, F const& tokens_of, embedding_result& to) {
     drop_left();
     expect_wanted(asked);
-    auto const& tokens = tokens_of(text);
+    auto const tokens = tokens_of();
     model_->embed(tokens, to.vectors.emplace_back(model_->width()));
     to.tokens += tokens.size();
-  }
-  [[nodiscard]] static auto tokens_of(std::vector<std::uint32_t> const& tokens)
-      -> std::vector<std::uint32_t> const& {
-    return tokens;
-  }
-  [[nodiscard]] auto tokens_of(std::string const& text) const -> std::vector<std::uint32_t> {
-    return encode_(text);
   }
   void expect_wanted(embedding_request const& asked) {
     {
