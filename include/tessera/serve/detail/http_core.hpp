@@ -117,11 +117,12 @@ class http_core : public std::enable_shared_from_this<http_core> {
     auto result = std::vector<asio::ip::tcp::endpoint>{};
     if (options.address.empty()) return result;
     auto names = asio::ip::tcp::resolver{context};
-    for (auto const& one : names.resolve(
-             options.address, std::to_string(options.port),
-             asio::ip::resolver_base::passive | asio::ip::resolver_base::numeric_service, error))
-      result.push_back(one.endpoint());
-    std::ranges::stable_partition(result, [](auto const& one) { return one.address().is_v4(); });
+    auto const found = names.resolve(
+        options.address, std::to_string(options.port),
+        asio::ip::resolver_base::passive | asio::ip::resolver_base::numeric_service, error);
+    for (auto const is_v4 : {true, false})
+      for (auto const& one : found)
+        if (one.endpoint().address().is_v4() == is_v4) result.push_back(one.endpoint());
     return result;
   }
   [[nodiscard]] auto listen_on(asio::ip::tcp::endpoint const& place) -> boost::system::error_code {
