@@ -78,6 +78,7 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
     if (http.token.empty()) throw file_error(s.token_file, "expected a token, got nothing");
   }
   auto server = http_server(std::move(http), [&](auto const& exchange) { routes(exchange); });
+  auto const guard = interrupt_guard{};  // who reads that it listens may end it at once
   for (auto const& [each, service] : options.models) std::printf("model %s\n", each.c_str());
   std::printf("listening on http://%s/v1\n", http_place(s.host, server.port()).c_str());
   (void)std::fflush(stdout);

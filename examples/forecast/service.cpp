@@ -126,6 +126,7 @@ class service {
     if (not settings_.token_file.empty()) options.token = token_of(settings_.token_file);
     auto server =
         http_server(std::move(options), [this](auto const& exchange) { routes_(exchange); });
+    auto const guard = interrupt_guard{};  // who reads that it listens may end it at once
     std::printf("listening on http://%s\n", http_place(settings_.host, server.port()).c_str());
     (void)std::fflush(stdout);
     auto const all = server.run_until_signal([this] { ready_ = false; });
