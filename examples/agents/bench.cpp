@@ -115,6 +115,8 @@ void measure(bench_settings const& s) {
   auto const before = anonymous_bytes();
   auto opened = open_lanes(s.model.path, s.model.how);
   auto const bounds = opened.model->bounds();
+  if (16 + s.tokens > bounds.context)
+    refuse("tokens", "a number from 1 to " + std::to_string(bounds.context - 16), s.tokens);
   auto feed = feeder(*opened.model);
   std::printf("%s, %zu threads, %zu sequences at most, %zu tokens of context\n",
               opened.name.c_str(), s.model.how.threads, bounds.lanes, bounds.context);
@@ -142,10 +144,12 @@ void measure(bench_settings const& s) {
   auto const caches = bounds.lanes * bounds.context * opened.token_bytes;
   auto const expected =
       opened.parameter_bytes + opened.stream_bytes - caches + held * opened.token_bytes;
+  auto const resident = anonymous_bytes() - before;
   std::printf(
       "memory_of: %zu bytes, of which %zu tokens are in caches: %zu; resident beside the "
-      "file and the tokenizer: %zu\n",
-      opened.parameter_bytes + opened.stream_bytes, held, expected, anonymous_bytes() - before);
+      "file and the tokenizer: %zu, %+.1f %%\n",
+      opened.parameter_bytes + opened.stream_bytes, held, expected, resident,
+      100 * (static_cast<double>(resident) / static_cast<double>(expected) - 1));
 }
 
 /// The perplexity of a text, by windows of its tokens, as many at a time as there are lanes. The
@@ -153,7 +157,13 @@ void measure(bench_settings const& s) {
 void measure_perplexity(bench_settings const& s) {
   auto opened = open_lanes(s.model.path, s.model.how);
   auto const bounds = opened.model->bounds();
-  auto const tokens = opened.texts.encode(read_text(s.perplexity));
+  auto const text = read_text(s.perplexity);
+  if (auto const fault = fault_of_utf8(text); not fault.empty())
+    throw file_error(s.perplexity, fault);
+  auto const tokens = opened.texts.encode(text);
+  if (tokens.size() < 2)
+    throw file_error(s.perplexity,
+                     "expected two tokens at least, got " + std::to_string(tokens.size()));
   auto const window = std::min(s.window, bounds.context);
   auto windows = std::vector<std::span<std::uint32_t const>>{};
   for (auto at = std::size_t{0}; at + 1 < tokens.size(); at += window)
@@ -254,8 +264,10 @@ auto add_bench(CLI::App& program) -> command {
       ->check(CLI::Range(2, 1 << 20));
   auto* const prompts =
       app->add_option("--prompts", s->prompts, "a text in each line of this file");
-  app->add_option("--scores", s->scores, "an NPY file for the scores behind each, instead")
-      ->needs(prompts);
+  auto* const scores =
+      app->add_option("--scores", s->scores, "an NPY file for the scores behind each, instead")
+          ->needs(prompts);
+  prompts->needs(scores);
   auto* const folder =
       app->add_option("--sentences", s->sentences, "a folder of bert, whose time is taken instead");
   app->add_option("--ids", s->ids, "a JSON file with the tokens of each sentence")->needs(folder);

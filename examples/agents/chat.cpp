@@ -20,39 +20,89 @@ struct chat_settings {
   std::string system;
 };
 
-/// A conversation by lines: each is a message, and the answer is written as it comes.
+/// A conversation that has to find place in a context.
+class conversation {
+ public:
+  conversation(opened_model const& model, std::string const& system) : model_(model) {
+    if (not system.empty()) messages_.push_back({"system", system});
+    system_ = messages_.size();
+  }
+  struct question {
+    std::vector<chat_message> messages;
+    std::size_t left = 0;  ///< exchanges that are not among them any more
+  };
+  /// What is asked next. Where the context has less place for an answer than a quarter, and than
+  /// `max_tokens`, the oldest exchanges leave it, and the system message stays.
+  ///
+  /// Errors  context_error where there is no place for the message alone
+  [[nodiscard]] auto ask(std::string const& text, std::size_t max_tokens) const -> question {
+    auto const context = model_.runs->bounds().context;
+    auto const most = context - std::min(context / 4, max_tokens);
+    auto asked = question{messages_};
+    asked.messages.push_back({"user", text});
+    auto const tokens = [&] { return model_.texts.encode_chat(asked.messages).size(); };
+    for (; asked.messages.size() > system_ + 1 && tokens() > most; ++asked.left) {
+      auto const oldest = asked.messages.begin() + static_cast<std::ptrdiff_t>(system_);
+      asked.messages.erase(oldest, oldest + 2);
+    }
+    if (auto const rest = tokens(); rest > context) throw context_error(context, rest);
+    return asked;
+  }
+  void keep(question asked, std::string answer) {
+    messages_ = std::move(asked.messages);
+    messages_.push_back({"assistant", std::move(answer)});
+  }
+
+ private:
+  opened_model const& model_;
+  std::vector<chat_message> messages_;
+  std::size_t system_ = 0;  ///< messages before the first exchange
+};
+
+/// Asks, and writes the answer as it comes.
+[[nodiscard]] auto take_turn(opened_model const& model, conversation& said, std::string const& line,
+                             sampling_options const& sampling) -> finish_reason {
+  auto const guard = interrupt_guard{};  // between two turns an interrupt ends the program
+  auto asked = said.ask(line, sampling.max_tokens);
+  if (asked.left > 0)
+    (void)std::fprintf(stderr,
+                       "the context of %zu tokens is full: %zu of the oldest exchanges left it\n",
+                       model.runs->bounds().context, asked.left);
+  auto answer = std::string{};
+  auto const result = generate_text(model, {.messages = asked.messages, .options = sampling},
+                                    [&](std::string_view text) {
+                                      answer += text;
+                                      (void)std::fwrite(text.data(), 1, text.size(), stdout);
+                                      (void)std::fflush(stdout);
+                                    });
+  (void)std::fputs("\n", stdout);
+  (void)std::fflush(stdout);
+  said.keep(std::move(asked), std::move(answer));
+  if (result.reason == finish_reason::length)
+    (void)std::fprintf(stderr, "the answer ends here: %s\n",
+                       result.generated_tokens < sampling.max_tokens ? "the context is full"
+                                                                     : "--max-tokens says so");
+  return result.reason;
+}
+
+/// A conversation by lines: each is a message.
 [[nodiscard]] auto chat(chat_settings const& s) -> int {
-  auto const guard = interrupt_guard{};
   auto const model = open_model(s.model.path, s.model.how);
   if (not model.texts.encode_chat)
     throw std::runtime_error(s.model.path + " has no chat template; `generate --raw` takes texts");
-  auto messages = std::vector<chat_message>{};
-  if (not s.system.empty()) messages.push_back({"system", s.system});
+  auto said = conversation(model, s.system);
   (void)std::fprintf(stderr, "%s. A line is a message; the end of input ends it.\n",
                      model.name.c_str());
   for (auto line = std::string{};;) {
     (void)std::fputs("> ", stderr);
     if (not std::getline(std::cin, line)) break;
     if (line.empty()) continue;
-    messages.push_back({"user", line});
-    auto answer = std::string{};
-    auto result = generation_result{};
     try {
-      result = generate_text(model, {.messages = messages, .options = s.sampling},
-                             [&](std::string_view text) {
-                               answer += text;
-                               (void)std::fwrite(text.data(), 1, text.size(), stdout);
-                               (void)std::fflush(stdout);
-                             });
+      if (auto const fault = fault_of_utf8(line); not fault.empty()) throw usage_error(fault);
+      if (take_turn(model, said, line, s.sampling) == finish_reason::cancelled) return 4;
     } catch (std::exception const& e) {
       (void)std::fprintf(stderr, "this message is left out: %s\n", e.what());
-      messages.pop_back();
-      continue;
     }
-    (void)std::fputs("\n", stdout);
-    (void)std::fflush(stdout);
-    messages.push_back({"assistant", answer});
-    if (result.reason == finish_reason::cancelled) return 4;
   }
   (void)std::fputs("\n", stderr);
   return 0;
@@ -67,7 +117,7 @@ auto add_chat(CLI::App& program) -> command {
   s->sampling.max_tokens = 512;
   s->sampling.temperature = 0.2;
   s->sampling.top_p = 0.9;
-  app->add_option("--system", s->system, "what the model is told first");
+  app->add_option("--system", s->system, "what the model is told first")->check(utf8_text());
   add_sampling(*app, s->sampling);
   return {app, [s] { return chat(*s); }};
 }

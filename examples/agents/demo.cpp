@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <tessera/io/file.hpp>
 #include <tessera/train/interrupt.hpp>
 
 #include <cstdio>
@@ -45,7 +46,7 @@ struct demo_options {
 [[nodiscard]] auto demo(demo_options const& s) -> int {
   auto const guard = interrupt_guard{};
   auto training = s.training;
-  std::filesystem::create_directories(s.output);
+  detail::make_folder(s.output);
   training.file = std::filesystem::path(s.output) / "model.gguf";
   auto const trained = train_demo(training);
   if (not trained) return 4;

@@ -39,6 +39,7 @@ struct generate_settings {
     auto const after_first = result.seconds - result.first_token_seconds;
     auto const steps = static_cast<double>(result.generated_tokens) - 1;
     std::printf("\n");
+    (void)std::fflush(stdout);
     (void)std::fprintf(stderr, "%zu tokens of prompt in %.2f s, %zu tokens at %.1f tokens/s\n",
                        result.prompt_tokens, result.first_token_seconds, result.generated_tokens,
                        after_first > 0 ? steps / after_first : 0);
@@ -52,8 +53,8 @@ auto add_generate(CLI::App& program) -> command {
   auto* const app = program.add_subcommand("generate", "continue a text, or answer one message");
   auto const s = std::make_shared<generate_settings>();
   s->model.add_to(*app);
-  app->add_option("--prompt", s->prompt, "what it goes on from")->required();
-  app->add_option("--system", s->system, "a system message before it");
+  app->add_option("--prompt", s->prompt, "what it goes on from")->required()->check(utf8_text());
+  app->add_option("--system", s->system, "a system message before it")->check(utf8_text());
   app->add_flag("--raw", s->raw, "the prompt as it stands, and nothing printed but what follows");
   add_sampling(*app, s->sampling);
   return {app, [s] { return generate(*s); }};

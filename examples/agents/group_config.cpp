@@ -11,8 +11,6 @@ using namespace tessera;
 
 namespace {
 
-constexpr auto most_agents = std::size_t{64};  // as many as may wait for a lane
-
 void read_agents(std::string const& path, YAML::Node const& list, group_settings& s) {
   if (not list.IsSequence()) throw usage_error(path + ": agents: expected a list");
   if (list.size() == 0) throw usage_error(path + ": expected 1 to 64 agents, got 0");

@@ -8,6 +8,8 @@
 
 namespace agents {
 
+constexpr auto most_agents = std::size_t{64};  ///< as many as may wait for a lane
+
 /// One agent of a group: of the group's model, or behind an address.
 struct agent_settings {
   std::string id;

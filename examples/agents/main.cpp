@@ -9,13 +9,26 @@ namespace agents {
 
 namespace {
 
+using namespace tessera;
+
+/// What a group cannot be called with has a status of its own.
+[[nodiscard]] auto status_of_refusal(usage_error const& e, int count, char const* const* arguments)
+    -> int {
+  if (count < 2 || std::string_view{arguments[1]} != "run") throw usage_error(e);
+  (void)std::fprintf(stderr, "agents run: %s\n", e.what());
+  return 1;
+}
 [[nodiscard]] auto run(int count, char const* const* arguments) -> int {
   auto app = CLI::App{"Language models from files"};
   app.require_subcommand(1);
   auto const commands = std::vector{
       add_demo(app),  add_run(app),      add_generate(app), add_chat(app),    add_serve(app),
       add_embed(app), add_tokenize(app), add_bench(app),    add_inspect(app), add_fetch(app)};
-  if (not tessera::parse_command_line(app, count, arguments)) return 0;
+  try {
+    if (not parse_command_line(app, count, arguments)) return 0;
+  } catch (usage_error const& e) {
+    return status_of_refusal(e, count, arguments);
+  }
   for (auto const& each : commands)
     if (each.called->parsed()) return each.run();
   return 2;

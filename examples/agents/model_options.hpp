@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/generate/sampling_options.hpp>
+#include <tessera/program/command_line.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -26,20 +27,20 @@ struct model_options {
 /// The settings of sampling, as options.
 inline void add_sampling(CLI::App& app, tessera::sampling_options& s) {
   auto const number = [&](char const* name, auto& value, char const* help) {
-    app.add_option(name, value, help)->capture_default_str();
+    tessera::add_option(app, name, value, help);
   };
   app.add_option("--max-tokens", s.max_tokens, "to generate")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
-  number("--temperature", s.temperature, "0: the likeliest token always");
-  number("--top-k", s.top_k, "draw from so many of the likeliest tokens; 0: all");
-  number("--top-p", s.top_p, "draw from the fewest tokens that hold so much probability");
-  number("--min-p", s.min_p, "leave out tokens below this part of the highest probability");
-  number("--repetition-penalty", s.repetition_penalty, "of tokens that were seen");
-  number("--presence-penalty", s.presence_penalty, "of tokens that were generated");
-  number("--frequency-penalty", s.frequency_penalty, "for each time that they were");
-  number("--seed", s.seed, "of the draws");
-  app.add_option("--stop", s.stop, "texts that end it");
+  number("temperature", s.temperature, "0: the likeliest token always");
+  number("top_k", s.top_k, "draw from so many of the likeliest tokens; 0: all");
+  number("top_p", s.top_p, "draw from the fewest tokens that hold so much probability");
+  number("min_p", s.min_p, "leave out tokens below this part of the highest probability");
+  number("repetition_penalty", s.repetition_penalty, "of tokens that were seen");
+  number("presence_penalty", s.presence_penalty, "of tokens that were generated");
+  number("frequency_penalty", s.frequency_penalty, "for each time that they were");
+  number("seed", s.seed, "of the draws");
+  app.add_option("--stop", s.stop, "texts that end it")->check(tessera::utf8_text());
 }
 
 }  // namespace agents

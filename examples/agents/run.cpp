@@ -3,6 +3,7 @@
 #include <tessera/group/in_step.hpp>
 #include <tessera/group/remote_agent.hpp>
 #include <tessera/group/session.hpp>
+#include <tessera/program/command_line.hpp>
 #include <tessera/train/interrupt.hpp>
 
 #include <cstdio>
@@ -55,6 +56,8 @@ struct run_settings {
   if (s.exact) result.arithmetic = "exact";
   if (has("--agents") || has("--remote") || result.agents.empty()) {
     auto const local = has("--agents") || not has("--remote") ? s.local : 0;
+    if (local > most_agents)
+      refuse("agents", "a number from 0 to " + std::to_string(most_agents), local);
     result.agents.assign(local, {});
     for (auto const& one : s.remote) {
       auto const mark = std::min(one.find('#'), one.size());
@@ -107,8 +110,7 @@ struct run_settings {
                                                  .sampling = {.temperature = one.temperature,
                                                               .top_p = one.top_p,
                                                               .max_tokens = one.max_tokens,
-                                                              .seed = seed,
-                                                              .stream = std::uint64_t{i} << 32U}}));
+                                                              .seed = seed}}));
     else
       result.push_back(
           std::make_shared<remote_agent>(remote_agent_options{.url = one.url,
@@ -200,11 +202,11 @@ struct opened_models {
 
 /// Asks the group, and keeps what it did in a turn of the session.
 [[nodiscard]] auto ask(run_settings const& s, group_settings const& settings,
-                       opened_models const& models, group_session& session) -> status {
+                       opened_models const& models, group_task const& task, group_session& session)
+    -> status {
   auto const& model = models.local;
   auto ids = std::vector<std::string>{};
   for (auto const& one : settings.agents) ids.push_back(one.id);
-  auto const task = session.task(s.question);
   auto all = make_agents(settings, model);
   auto turn = session.begin_turn(s.question, ids);
   auto options = group_options{};
@@ -263,9 +265,13 @@ void list(std::filesystem::path const& root) {
   auto models = opened_models{};
   auto& model = models.local;
   auto session = std::optional<group_session>{};
+  auto task = group_task{};
   try {
     settings = settings_of(s, app);
-    if (not s.validates && s.question.empty()) throw usage_error("expected a question, got none");
+    if (not s.validates && trimmed(s.question).empty())
+      throw usage_error("expected a question, got none");
+    if (auto const fault = fault_of_utf8(s.question); not fault.empty())
+      throw usage_error("the question: " + fault);
     if (settings.has_local()) {
       model = open_model(settings.model,
                          {.exact = settings.arithmetic == "exact", .threads = settings.threads});
@@ -280,11 +286,12 @@ void list(std::filesystem::path const& root) {
       return answered;
     }
     session = s.session.empty() ? group_session::begin(s.output) : group_session(s.session);
+    task = session->task(s.question);
   } catch (std::exception const& e) {
     (void)std::fprintf(stderr, "agents run: %s\n", e.what());
     return wrong_config;
   }
-  return ask(s, settings, models, *session);
+  return ask(s, settings, models, task, *session);
 }
 
 }  // namespace
@@ -292,27 +299,27 @@ void list(std::filesystem::path const& root) {
 auto add_run(CLI::App& program) -> command {
   auto* const app = program.add_subcommand("run", "a group of agents that answers and votes");
   auto const s = std::make_shared<run_settings>();
-  auto const number = [&](char const* name, auto& value, char const* help) {
-    app->add_option(name, value, help)->capture_default_str();
+  auto const option = [&](char const* name, auto& value, char const* help) {
+    tessera::add_option(*app, name, value, help);
   };
   app->add_option("question", s->question, "what the group is asked");
   app->add_option("--config", s->config, "a YAML file of the group; options come over it");
   app->add_option("--model", s->given.model, "a GGUF file, for agents of this machine");
   app->add_flag("--exact", s->exact, "widen blocks to floats instead of multiplying them stored");
-  number("--threads", s->given.threads, "that share a step");
-  app->add_option("--agents", s->local, "of the model, instead of the file's")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 64));
-  app->add_option("--remote", s->remote, "URL or URL#MODEL of an agent behind an address");
-  number("--timeout", s->given.timeout, "seconds from the question to the end");
-  number("--max-new-answers", s->given.max_new_answers, "of one agent");
-  number("--novelty", s->given.novelty, "of an answer: strict, balanced or lenient");
+  option("threads", s->given.threads, "that share a step");
+  option("agents", s->local, "of the model, instead of the file's");
+  app->add_option("--remote", s->remote, "URL or URL#MODEL of an agent behind an address")
+      ->allow_extra_args(false)  // what follows is the question
+      ->check(utf8_text());
+  option("timeout", s->given.timeout, "seconds from the question to the end");
+  option("max_new_answers", s->given.max_new_answers, "of one agent");
+  option("novelty", s->given.novelty, "of an answer: strict, balanced or lenient");
   app->add_option("--embeddings", s->given.embeddings,
                   "a folder of bert: answers are compared by it, not by words");
-  number("--seed", s->given.seed, "of all draws");
-  number("--temperature", s->temperature, "of all agents");
-  number("--max-tokens", s->max_tokens, "of an answer, of all agents");
-  number("--output", s->output, "the folder of sessions");
+  option("seed", s->given.seed, "of all draws");
+  option("temperature", s->temperature, "of all agents");
+  option("max_tokens", s->max_tokens, "of an answer, of all agents");
+  option("output", s->output, "the folder of sessions");
   app->add_option("--session", s->session, "a session to go on with, or begin");
   app->add_flag("--automation", s->automation, "a line for each action, without what was said");
   app->add_flag("--no-display", s->no_display, "lines in a terminal, too, instead of columns");

@@ -78,8 +78,9 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
     if (http.token.empty()) throw file_error(s.token_file, "expected a token, got nothing");
   }
   auto server = http_server(std::move(http), [&](auto const& exchange) { routes(exchange); });
+  auto const guard = interrupt_guard{};  // who reads that it listens may end it at once
   for (auto const& [each, service] : options.models) std::printf("model %s\n", each.c_str());
-  std::printf("listening on http://%s:%u/v1\n", s.host.c_str(), server.port());
+  std::printf("listening on http://%s/v1\n", http_place(s.host, server.port()).c_str());
   (void)std::fflush(stdout);
   (void)server.run_until_signal();
   return 0;
@@ -91,12 +92,14 @@ auto add_serve(CLI::App& program) -> command {
   auto* const app = program.add_subcommand("serve", "answer OpenAI's clients");
   auto const s = std::make_shared<serve_settings>();
   s->model.add_to(*app);
-  app->add_option("--name", s->name, "that clients ask for; the file's own if not said");
+  app->add_option("--name", s->name, "that clients ask for; the file's own if not said")
+      ->check(utf8_text());
   app->add_option("--embeddings", s->sentences, "a folder of bert, for /v1/embeddings");
-  app->add_option("--host", s->host, "to listen on")->capture_default_str();
+  app->add_option("--host", s->host, "an address or a name to listen on")->capture_default_str();
   app->add_option("--port", s->port, "0: one that is free")->capture_default_str();
   app->add_option("--queue", s->model.how.queue, "requests that wait; more are answered 429")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 20));
   app->add_option("--answer-seconds", s->answer_seconds, "the longest time for an answer")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/io/mapped_file.hpp>
+#include <tessera/program/command_line.hpp>
 #include <tessera/text/gguf_tokenizer.hpp>
 #include <tessera/text/tokenizer_file.hpp>
 
@@ -40,7 +41,7 @@ auto add_tokenize(CLI::App& program) -> command {
   auto const s = std::make_shared<settings>();
   app->add_option("--model", s->path, "a GGUF file, a tokenizer.json, or a folder with one")
       ->required();
-  app->add_option("--text", s->text, "the text")->required();
+  app->add_option("--text", s->text, "the text")->required()->check(utf8_text());
   app->add_flag("--bare", s->bare, "without the tokens that a model has around every text");
   return {app, [s] { return tokenize(s->path, s->text, not s->bare); }};
 }

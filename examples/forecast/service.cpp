@@ -126,7 +126,8 @@ class service {
     if (not settings_.token_file.empty()) options.token = token_of(settings_.token_file);
     auto server =
         http_server(std::move(options), [this](auto const& exchange) { routes_(exchange); });
-    std::printf("listening on http://%s:%u\n", settings_.host.c_str(), server.port());
+    auto const guard = interrupt_guard{};  // who reads that it listens may end it at once
+    std::printf("listening on http://%s\n", http_place(settings_.host, server.port()).c_str());
     (void)std::fflush(stdout);
     auto const all = server.run_until_signal([this] { ready_ = false; });
     std::printf(all ? "all requests were answered\n" : "some requests were cut off\n");

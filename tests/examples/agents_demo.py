@@ -2,6 +2,8 @@
 """agents_demo.py <program>: a model that is trained on the spot, its file, and what other commands make of it."""
 import pathlib
 import re
+import signal
+import subprocess
 import sys
 import tempfile
 
@@ -53,6 +55,48 @@ def answers_as_any_model(file, answers):
         check(line in done.stdout, f"inspect prints {line}: {done.stdout}")
 
 
+def chats_beyond_the_context(file):
+    def chat(*lines, tokens=20):
+        return program.run("chat", "--model", file, "--temperature", 0, "--max-tokens", tokens,
+                           stdin=b"".join(line.encode() + b"\n" for line in lines))
+    question = "What is the capital of France?"
+    first = chat(question).stdout
+    done = chat(*[question] * 6)
+    check(done.returncode == 0 and len(done.stdout.splitlines()) == 6, f"every message is answered: {done.stdout} {done.stderr}")
+    check(re.search(r"the context of 128 tokens is full: \d of the oldest exchanges left it", done.stderr),
+          f"what leaves the context is told: {done.stderr}")
+    check("left out" not in done.stderr, f"and nothing else is left out: {done.stderr}")
+    done = chat("x" * 200, question)
+    check("this message is left out: prompt: expected at most 128 tokens, got 2" in done.stderr and done.stdout == first,
+          f"a message that has no place goes alone: {done.stdout} {done.stderr}")
+    check("the answer ends here: --max-tokens says so" in chat(question, tokens=2).stderr, "a cut is told")
+    check("the answer ends here: the context is full" in chat("x" * 108, tokens=500).stderr, "and one by the context")
+    waits = subprocess.Popen([program.path, "chat", "--model", file], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    while waits.stderr.read(1) != b">":
+        pass
+    waits.send_signal(signal.SIGINT)
+    check(waits.wait(20) == -signal.SIGINT, "who is asked for a message may leave")
+
+
+def refuses_what_no_model_can(file):
+    text = file.with_suffix(".txt")
+    text.write_text("a")
+    number = "expected a whole number of 0 or more"
+    program.refuses((["generate", "--model", file, "--prompt", "a", "--seed", -1], "--seed: " + number),
+                    (["generate", "--model", file, "--prompt", "a", "--top-k", -1], "--top-k: " + number),
+                    (["generate", "--model", file, "--prompt", b"caf\xe9"], "--prompt: expected UTF-8, byte 3 is none"),
+                    (["generate", "--model", file, "--prompt", "a" * 200], "prompt: expected at most 128 tokens, got 2"),
+                    (["tokenize", "--model", file, "--text", b"\xff"], "--text: expected UTF-8"),
+                    (["bench", "--model", file, "--tokens", 113], "--tokens: expected a number from 1 to 112, got 113"),
+                    (["bench", "--model", file, "--prompts", text], "--scores"),
+                    (["bench", "--model", file, "--perplexity", text], "model.txt: expected two tokens at least, got 1"))
+    text.write_bytes(b"abc\xff")
+    program.refuses((["bench", "--model", file, "--perplexity", text], "model.txt: expected UTF-8, byte 3 is none"))
+    done = program.run("chat", "--model", file, stdin=b"caf\xe9\n")
+    check(done.returncode == 0 and "left out: expected UTF-8, byte 3 is none" in done.stderr, f"a line: {done.stderr}")
+    text.unlink()
+
+
 def repeats_itself(folder):
     _, first = trained(folder / "first", "--steps", 20, "--seed", 5)
     _, again = trained(folder / "again", "--steps", 20, "--seed", 5, "--threads", 1)
@@ -69,7 +113,10 @@ def refuses(folder):
 
 
 with tempfile.TemporaryDirectory() as name:
-    answers_as_any_model(*learns(pathlib.Path(name)))
+    model, answered = learns(pathlib.Path(name))
+    answers_as_any_model(model, answered)
+    chats_beyond_the_context(model)
+    refuses_what_no_model_can(model)
 with tempfile.TemporaryDirectory() as name:
     repeats_itself(pathlib.Path(name))
     refuses(pathlib.Path(name))

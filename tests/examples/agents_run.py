@@ -249,6 +249,11 @@ def ends_in_time(folder):
 
 
 def can_be_interrupted(folder):
+    for kind in (signal.SIGINT, signal.SIGTERM):
+        interrupts(folder / kind.name, kind)
+
+
+def interrupts(folder, kind):
     process = subprocess.Popen([sys.argv[1], "run", f"--remote={Address(slow).url}", "--output",
                                 str(folder / "stopped"), "What?"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     status = folder / "stopped" / "session_1" / "turn_1" / "status.json"
@@ -256,10 +261,11 @@ def can_be_interrupted(folder):
         if status.exists():
             break
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(kind)
     process.communicate(timeout=30)
     check(process.returncode == 4, f"the status of an interrupted group: {process.returncode}")
-    check(json.loads(status.read_text())["phase"] == "answering", "its status is kept")
+    written = json.loads(status.read_text())
+    check(written["phase"] == "interrupted" and written["winner"] is None, f"its status says so: {written}")
 
 
 def refuses(folder):
@@ -283,7 +289,25 @@ def refuses(folder):
         check(done.returncode == 1 and what in done.stderr, f"{what}: {done.returncode} {done.stderr}")
     done = run(f"--remote={url}", "--output", folder / "no")
     check(done.returncode == 1 and "expected a question" in done.stderr, f"no question: {done.stderr}")
+    done = run(f"--remote={url}", "--output", folder / "no", b"caf\xe9?")
+    check(done.returncode == 1 and "the question: expected UTF-8, byte 3 is none" in done.stderr, f"no UTF-8: {done.stderr}")
+    path = group_file(folder, [{"url": url}])
+    path.write_bytes(path.read_bytes().replace(b'"url"', b'"character": "caf\xe9", "url"'))
+    done = run("--config", path, "--output", folder / "no", "What?")
+    check(done.returncode == 1 and "expected UTF-8, byte" in done.stderr, f"a file that is no UTF-8: {done.stderr}")
     check(not (folder / "no").exists(), "a group that cannot be leaves nothing behind")
+    for arguments, what in ((("--agents", 65), "--agents: expected a number from 0 to 64, got 65"), (("--seed", -1), "--seed: expected a whole number"),
+                            (("--sing",), "--sing"), (("--timeout", "1s"), "--timeout: expected a finite number")):
+        done = run(f"--remote={url}", "--output", folder / "no", "What?", *arguments)
+        check(done.returncode == 1 and what in done.stderr, f"{what}: {done.returncode} {done.stderr}")
+    damaged = folder / "damaged" / "turn_1"
+    (damaged / "final" / "a").mkdir(parents=True)
+    (damaged / "question.txt").write_bytes(b"caf\xe9")
+    (damaged / "final" / "a" / "answer.txt").write_text("A place.")
+    done = run(f"--remote={url}", "--session", folder / "damaged", "What?")
+    check(done.returncode == 1 and "question.txt: expected UTF-8, byte 3 is none" in done.stderr, f"damage: {done.stderr}")
+    done = run("--remote", Address(decided).url, "What is it?", "--output", folder / "order")
+    check(done.returncode == 0, f"a question behind an address is none: {done.stderr}")
     done = run(f"--remote={url}", "--validate")
     check(done.returncode == 0 and "1 agents" in done.stdout, f"--validate: {done.stderr}")
 

@@ -7,8 +7,11 @@ class Program:
     def __init__(self, path):
         self.path, self.failures = path, 0
 
-    def run(self, *arguments):
-        return subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True)
+    def run(self, *arguments, stdin=None):
+        words = [one if isinstance(one, bytes) else str(one) for one in arguments]
+        done = subprocess.run([self.path, *words], input=stdin, capture_output=True)
+        done.stdout, done.stderr = (one.decode(errors="replace") for one in (done.stdout, done.stderr))
+        return done
 
     def check(self, holds, what):
         if not holds:

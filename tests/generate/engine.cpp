@@ -287,12 +287,58 @@ TEST_CASE("engine: a failure is its sequence's, or its step's, and others go on"
   REQUIRE(one->submit(std::move(request)));
   thrown.wait();
   CHECK(thrown.result.error == "nobody reads this");
+  auto asks = outcome{};
+  auto asked = asks.request({1}, {.max_tokens = 40});
+  asked.wanted = [&] { return asks.tokens.empty() ? true : throw 7; };
+  REQUIRE(one->submit(std::move(asked)));
+  asks.wait();
+  CHECK(asks.result.reason == finish_reason::failed);
+  CHECK(asks.result.error == "the request has thrown what is no exception");
   REQUIRE(one->submit(broken.request({reading_model::breaks_all}, {})));
   broken.wait();
   CHECK(broken.result.error == "the model is broken");
   REQUIRE(one->submit(fine.request({1}, {.max_tokens = 5})));
   fine.wait();
   CHECK(fine.result.reason == finish_reason::length);
+}
+TEST_CASE("engine: who is asked or told may ask the engine") {
+  auto const one = made_engine({1, 4, 5000, vocabulary});
+  auto asks = outcome{};
+  auto request = asks.request({1}, {.max_tokens = 4000});
+  auto most_active = std::size_t{0};
+  request.wanted = [&] {
+    most_active = std::max(most_active, one->counts().active);
+    return asks.tokens.size() < 5;
+  };
+  auto later = outcome{};
+  auto submitted = false;
+  auto const done = std::exchange(request.done, {});
+  request.done = [&](generation_result const& how) {
+    submitted = static_cast<bool>(one->submit(later.request({1}, {.max_tokens = 2})));
+    done(how);
+  };
+  REQUIRE(one->submit(std::move(request)));
+  asks.wait();
+  CHECK(submitted);
+  later.wait();
+  CHECK(asks.result.reason == finish_reason::cancelled);
+  CHECK(asks.tokens.size() == 5);
+  CHECK(most_active == 1);
+}
+TEST_CASE("engine: what nobody can be told of by its request is told once") {
+  auto told = std::vector<std::string>{};
+  auto const warn = [&](std::string const& what) { told.push_back(what); };
+  auto one = made_engine(bounds, {.warn = warn});
+  auto fine = outcome{};
+  CHECK(one->between_steps([] { throw std::runtime_error("not now"); }));
+  auto throws = outcome{};
+  auto request = throws.request({1}, {.max_tokens = 2});
+  request.done = [](generation_result const&) { throw 7; };
+  REQUIRE(one->submit(std::move(request)));
+  REQUIRE(one->submit(fine.request({1}, {.max_tokens = 30})));
+  fine.wait();
+  one.reset();
+  CHECK(told == std::vector<std::string>{"what was called between steps has thrown not now"});
 }
 TEST_CASE("engine: refuses what cannot be run") {
   auto const one = made_engine(bounds);
@@ -304,6 +350,7 @@ TEST_CASE("engine: refuses what cannot be run") {
   says(refused.request({40}, {.repetition_penalty = 2}), "below 40, got 40");
   says(refused.request({40}, {}), "below 40, got 40");
   says(refused.request(made_prompt(51, 1), {}), "at most 50 tokens, got 51");
+  CHECK_THROWS_AS(one->submit(refused.request(made_prompt(51, 1), {})), context_error);
   says(refused.request({1}, {.max_tokens = 0}), "max_tokens");
   says(refused.request({1}, {.top_p = 2}), "top_p");
   auto request = refused.request({1}, {});

@@ -69,6 +69,27 @@ class busy {
 
 }  // namespace
 
+TEST_CASE("in_step: agents of one setting do not repeat each other") {
+  auto const run = [] {
+    auto const runs = made();
+    auto all = std::vector<std::shared_ptr<group_agent>>{};
+    for (auto i = 0; i < 3; ++i)
+      all.push_back(std::make_shared<engine_agent>(speaking_model::model_of(*runs)));
+    auto text = std::string{};
+    auto group = group_recorder("What?", {"a", "b", "c"}, {},
+                                [&](std::string_view line) { (text += line) += '\n'; });
+    CHECK(conduct_in_step(*runs, group, {"What?"}, std::move(all)));
+    return text;
+  };
+  auto const text = run();
+  auto first = std::map<std::size_t, std::string>{};
+  for (auto const& one : read_record(text).entries)
+    if (one.event.kind == group_event_kind::text)
+      first.try_emplace(one.event.agent, one.event.text);
+  REQUIRE(first.size() == 3);
+  CHECK((first[0] != first[1] && first[1] != first[2] && first[0] != first[2]));
+  CHECK(run() == text);
+}
 TEST_CASE("in_step: the same seeds give the same record, byte for byte, however long steps take") {
   auto const expected = record_of(*made(), 1);
   auto const record = read_record(expected);

@@ -66,10 +66,12 @@ TEST_CASE("session: a status says how a group stands") {
         R"("cyd":{"status":"timeout","answered":false}},"votes":{"ada":1},"winner":null})");
   happens(0, group_event_kind::vote, "agent1");
   CHECK(status()["phase"] == "presenting");
+  CHECK(nlohmann::json::parse(group_status_text(group, true))["phase"] == "interrupted");
   CHECK(status()["completion"] == 90);
   CHECK(status()["winner"] == "ada");
   happens(0, group_event_kind::presentation);
   CHECK(status()["completion"] == 100);
+  CHECK(nlohmann::json::parse(group_status_text(group, true))["phase"] == "ended");
   CHECK(status()["agents"]["bob"]["status"] == "completed");
 }
 TEST_CASE("session: the next turn goes on from those that have an answer") {
@@ -110,6 +112,32 @@ TEST_CASE("session: sessions are listed") {
   CHECK_THAT(left[1].damage, Contains("question.txt"));
   CHECK(left[1].turns == 1);
   CHECK(left[2].last_question == "Question 2");
+}
+TEST_CASE("session: a turn that is interrupted has a status that says so, and no answer") {
+  auto const folder = test::folder();
+  auto session = group_session(folder.path());
+  auto turn = session.begin_turn("What is it?", {"ada", "bob"});
+  auto group = group_protocol({"ada", "bob"}, {});
+  (void)group.handle({.kind = group_event_kind::begin});
+  turn.write_status(group);
+  auto const phase = [&] {
+    return nlohmann::json::parse(read_text(turn.folder() / "status.json"))["phase"];
+  };
+  CHECK(phase() == "answering");
+  turn.finish(group);
+  CHECK(phase() == "interrupted");
+  CHECK(session.turns().empty());
+}
+TEST_CASE("session: what is no UTF-8 is refused, and damage where it is found") {
+  auto const folder = test::folder();
+  auto session = group_session(folder.path() / "session_1");
+  CHECK_THROWS_WITH(session.begin_turn("caf\xE9", {"a"}),
+                    "question: expected UTF-8, byte 3 is none");
+  CHECK(session.size() == 0);
+  take_turn(session, "What is it?", "A cat");
+  write_file(session.folder() / "turn_1" / "question.txt", "caf\xE9");
+  CHECK_THROWS_WITH(session.turns(), Contains("question.txt: expected UTF-8, byte 3 is none"));
+  CHECK_THAT(list_sessions(folder.path()).at(0).damage, Contains("expected UTF-8"));
 }
 TEST_CASE("session: an agent whose id is no folder's name is refused before anything is written") {
   auto const folder = test::folder();

@@ -12,6 +12,12 @@ TEST_CASE("json_text: quotes, backslashes and control bytes are escaped, letters
         "\"\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80\"");
   CHECK(json_text("") == "\"\"");
 }
+TEST_CASE("json_text: the first bytes that are no UTF-8 are found") {
+  CHECK(find_no_utf8("a\xC3\xA9\xF0\x9F\x98\x80") == std::string_view::npos);
+  CHECK(fault_of_utf8("").empty());
+  CHECK(find_no_utf8("\xC3\xA9\xE9") == 2);
+  CHECK(fault_of_utf8("abc\xE2\x82") == "expected UTF-8, byte 3 is none");
+}
 TEST_CASE("json_text: bytes that are no UTF-8 are replaced") {
   auto const none = std::string{"\xEF\xBF\xBD"};
   CHECK(json_escaped("a\xFF"

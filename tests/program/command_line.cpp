@@ -170,6 +170,16 @@ TEST_CASE("command_line: a single option beside the settings") {
   CHECK(rows == 12);
 }
 
+TEST_CASE("command_line: a text that is no UTF-8 is refused by its option") {
+  auto text = std::string{};
+  auto app = CLI::App{};
+  app.add_option("--text", text)->check(utf8_text());
+  char const* fine[] = {"program", "--text", "caf\xc3\xa9"};
+  CHECK(parse_command_line(app, 3, fine));
+  char const* cut[] = {"program", "--text", "caf\xc3"};
+  CHECK_THROWS_WITH(parse_command_line(app, 3, cut), "--text: expected UTF-8, byte 3 is none");
+}
+
 TEST_CASE("command_line: a program ends with its code, or with 2 and one line") {
   auto const folder = test::folder{};
   auto code = -1;

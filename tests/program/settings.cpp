@@ -79,6 +79,7 @@ TEST_CASE("settings: a file that is none is refused by its name and the reason")
   auto const c = config{};
   CHECK(c.refused("rate: [").starts_with("is not YAML: "));
   CHECK(c.refused("a: 1\n---\nb: 2\n") == "has more than one document");
+  CHECK(c.refused("kind: caf\xe9\n") == "expected UTF-8, byte 9 is none");
   CHECK(c.refused("- rate\n- 1\n") == "expected keys and values");
   CHECK(c.refused("rate\n") == "expected keys and values");
   CHECK(c.refused("[1, 2]: 3\n") == "a key is no name");

@@ -93,6 +93,11 @@ def answers(server):
     check(several.choices[0].message.content == text_of(first), "the first of several is the one alone")
     plain = server.client.completions.create(model="m", prompt=["ab", "cd"], max_tokens=4, logprobs=2)
     check(len(plain.choices) == 2 and len(plain.choices[0].logprobs.token_logprobs) > 0, "texts are continued")
+    greedy = {"model": "m", "max_tokens": 4, "temperature": 0}
+    by_texts, by_tokens, alone = (server.client.completions.create(prompt=prompt, **greedy) for prompt in
+                                  (["ab", "cd"], [[97, 98], [99, 100]], [97, 98]))
+    check([c.text for c in by_tokens.choices] == [c.text for c in by_texts.choices], "lists of tokens, too")
+    check(alone.choices[0].text == by_texts.choices[0].text, "and one list")
 
 
 def refusals(server):
@@ -105,6 +110,8 @@ def refusals(server):
             ask(**{**SMALL, **what})
         except kind as error:
             check(error.body["message"], "an error has a message")
+            beyond = "x" * 1000 in str(what)
+            check((error.code == "context_length_exceeded") == beyond, f"its code says what to do: {error.body}")
         else:
             check(False, f"expected {kind.__name__} for {str(what)[:60]}")
     try:

@@ -88,6 +88,24 @@ TEST_CASE("engine_service: a conversation, to the token that ends it or the end 
   CHECK_THROWS_WITH(asked({.messages = {{"user", "a"}}}, false),
                     "messages: this model takes prompts alone");
 }
+TEST_CASE("engine_service: tokens stand in place of a prompt, and the context holds both") {
+  auto const got =
+      asked({.prompt = "zz", .tokens = {0, 1}, .options = {.temperature = 0, .max_tokens = 3}});
+  CHECK(got.text == "cde");
+  auto const beyond = [](text_request request) {
+    try {
+      (void)asked(std::move(request));
+    } catch (context_error const& e) {
+      CHECK(e.context == 20);
+      return e.tokens;
+    }
+    return std::size_t{1};
+  };
+  CHECK(beyond({.tokens = std::vector<std::uint32_t>(21, 1)}) == 21);
+  CHECK(beyond({.messages = {{"user", std::string(22, 'a')}}}) == 22);
+  CHECK(beyond({.prompt = std::string(20'000, 'a')}) == 0);
+  CHECK_THROWS_WITH(asked({.tokens = {26}}), "prompt: expected tokens below 26, got 26");
+}
 TEST_CASE("engine_service: a request that nobody wants any more ends") {
   auto const got = asked({.prompt = "a", .options = {}, .wanted = [] { return false; }});
   CHECK(got.result.reason == finish_reason::cancelled);

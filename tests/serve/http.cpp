@@ -15,6 +15,10 @@ TEST_CASE("http: an error is JSON whatever its text") {
   CHECK(json_escaped("a\"b\\c\n\x01") == R"(a\"b\\c\n\u0001)");
   CHECK(error_body(400, "got \xff\"") == R"({"error":"got ?\""})");
 }
+TEST_CASE("http: an address of IPv6 stands in brackets") {
+  CHECK(http_place("localhost", 80) == "localhost:80");
+  CHECK(http_place("::1", 8000) == "[::1]:8000");
+}
 TEST_CASE("http: too many means come again") {
   auto const e = too_many("no place");
   CHECK(e.status == 429);

@@ -337,6 +337,22 @@ TEST_CASE("http_server: an address that cannot be had is refused by name") {
   CHECK_THROWS_WITH(http_server({.address = "nowhere"}, echo),
                     Contains("cannot listen on nowhere:0"));
 }
+TEST_CASE("http_server: a name is listened on as an address is") {
+  auto server = http_server({.address = "localhost"}, echo);
+  CHECK(test::client(server.port()).ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200);
+  auto const refused = [](http_options options, char const* what) {
+    CHECK_THROWS_WITH(http_server(std::move(options), echo), Contains(what));
+  };
+  refused({.address = "no.such.name.invalid"}, "cannot listen on no.such.name.invalid:0: ");
+  refused({.address = ""}, "expected an address or a name, got none");
+  refused({.address = "localhost", .port = server.port()}, "in use");
+}
+TEST_CASE("http_server: an observer that throws changes no answer") {
+  auto server =
+      http_server({.observe = [](auto const&) { throw std::runtime_error("no memory"); }}, echo);
+  auto one = test::client(server.port());
+  for (auto i = 0; i < 3; ++i) CHECK(one.ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200);
+}
 TEST_CASE("http_server: every answer is observed once, with its status") {
   auto mutex = std::mutex{};
   auto seen = std::vector<http_observation>{};

@@ -42,6 +42,8 @@ class scripted final : public text_service {
       -> generation_ticket override {
     if (how != admission::accepted) return generation_ticket{how};
     if (request.options.max_tokens == 7) throw std::invalid_argument("max_tokens: not 7");
+    if (request.options.max_tokens == 8) throw context_error(20, 23);
+    if (request.options.max_tokens == 9) throw context_error::of_text(20, 5000);
     asked.push_back(std::move(request));
     auto flag = std::make_shared<std::atomic<bool>>(false);
     flags.push_back(flag);
@@ -65,12 +67,18 @@ class scripted final : public text_service {
     return {admission::accepted, flag};
   }
   [[nodiscard]] auto embeds() const -> bool override { return true; }
-  auto embed(std::vector<std::string> texts, embedding_function done) -> admission override {
+  auto embed(embedding_request request, embedding_function done) -> admission override {
     if (how != admission::accepted) return how;
-    auto result = embedding_result{.tokens = texts.size() * 2};
-    for (auto const& text : texts)
+    auto result = embedding_result{.tokens = request.texts.size() * 2};
+    for (auto const& text : request.texts)
       result.vectors.push_back({static_cast<float>(text.size()), 1.0F, -2.5F});
-    done(std::move(result));
+    for (auto const& tokens : request.tokens) {
+      if (tokens.size() > 4) throw context_error(4, tokens.size());
+      if (tokens[0] == 99) throw std::invalid_argument("input: not 99");
+      result.vectors.push_back({static_cast<float>(tokens.back()), 1.0F, -2.5F});
+    }
+    embeds_asked = std::move(request);
+    if (at_once) done(std::move(result));
     return how;
   }
 
@@ -78,6 +86,7 @@ class scripted final : public text_service {
   bool at_once = true;
   std::string error;
   std::vector<text_request> asked;
+  embedding_request embeds_asked;
   std::vector<std::shared_ptr<std::atomic<bool>>> flags;
   std::vector<std::function<void()>> rest;
 };
@@ -145,7 +154,7 @@ TEST_CASE("openai: a conversation") {
   auto const got = s.post("chat/completions", chat({{"temperature", 0.5},
                                                     {"seed", -3},
                                                     {"stop", "END"},
-                                                    {"max_completion_tokens", 9},
+                                                    {"max_completion_tokens", 11},
                                                     {"logit_bias", {{"12", -100}}},
                                                     {"top_k", 4},
                                                     {"tools", json::array()}}));
@@ -167,7 +176,7 @@ TEST_CASE("openai: a conversation") {
   CHECK(asked.options.temperature == 0.5);
   CHECK(asked.options.seed == static_cast<std::uint64_t>(-3));
   CHECK(asked.options.stop == std::vector<std::string>{"END"});
-  CHECK(asked.options.max_tokens == 9);
+  CHECK(asked.options.max_tokens == 11);
   CHECK(not asked.to_the_end);
   CHECK(asked.options.top_k == 4);
   CHECK(asked.options.logit_bias.at(0) == std::pair{12U, -100.0F});
@@ -259,6 +268,34 @@ TEST_CASE("openai: completions of several prompts") {
   CHECK(json::parse(events[0])["choices"][0]["text"] == "Hel");
   CHECK(events.back() == "[DONE]");
 }
+TEST_CASE("openai: a prompt and an input may be lists of tokens") {
+  auto const s = server{};
+  auto const ask = [&](json const& prompt) {
+    return s.post("completions", {{"model", "small"}, {"prompt", prompt}})->status;
+  };
+  using tokens = std::vector<std::uint32_t>;
+  CHECK(ask(json::parse("[1, 2]")) == 200);
+  CHECK(s.service->asked.at(0).tokens == tokens{1, 2});
+  CHECK(ask(json::parse("[[3], [4, 4294967295]]")) == 200);
+  CHECK(s.service->asked.at(1).tokens == tokens{3});
+  CHECK(s.service->asked.at(2).tokens == tokens{4, 4294967295U});
+  CHECK(s.service->asked.at(2).prompt.empty());
+  for (auto const* const wrong :
+       {"[]", "[[]]", "[1, \"a\"]", "[\"a\", 1]", "[[1], 2]", "[[1], \"a\"]", "[-1]",
+        "[4294967296]", "[1.5]", "[[[1]]]", "{}", "7", "true"}) {
+    INFO(wrong);
+    CHECK(ask(json::parse(wrong)) == 400);
+    CHECK(s.post("embeddings", {{"model", "small"}, {"input", json::parse(wrong)}})->status == 400);
+  }
+  auto const embed = [&](char const* input) {
+    return s.post("embeddings", {{"model", "small"}, {"input", json::parse(input)}});
+  };
+  auto const both = json::parse(embed("[[1, 2], [3, 5]]")->body);
+  REQUIRE(both["data"].size() == 2);
+  CHECK(both["data"][1]["embedding"][0] == 5);
+  CHECK(s.service->embeds_asked.texts.empty());
+  CHECK(embed("[99]")->status == 400);
+}
 TEST_CASE("openai: embeddings in numbers and in base64") {
   auto const s = server{};
   auto const plain =
@@ -324,7 +361,6 @@ TEST_CASE("openai: what is wrong is named") {
   CHECK(s.post("chat/completions", chat({{"model", "large"}}))->status == 404);
   CHECK(s.post("chat/completions", chat({{"model", "silent"}}))->status == 400);
   CHECK(s.post("completions", {{"model", "small"}})->status == 400);
-  CHECK(s.post("completions", {{"model", "small"}, {"prompt", {1, 2}}})->status == 400);
   CHECK(s.post("completions", {{"model", "small"}, {"prompt", "a"}, {"echo", true}})->status ==
         400);
   CHECK(s.post("completions", {{"model", "small"}, {"prompt", "a"}, {"max_tokens", 7}})->status ==
@@ -333,6 +369,30 @@ TEST_CASE("openai: what is wrong is named") {
     CHECK(s.ask("POST", "/v1/chat/completions", body)->status == 400);
   CHECK(json::parse(openai_error_body(404, "there is no \xFF"))["error"]["type"] ==
         "invalid_request_error");
+}
+TEST_CASE("openai: a prompt beyond the context is told as OpenAI tells it") {
+  auto const s = server{};
+  auto const says = [&](char const* path, json const& body, char const* param,
+                        char const* message) {
+    auto const got = s.post(path, body);
+    CHECK(got->status == 400);
+    CHECK(json::parse(got->body)["error"] == json{{"message", message},
+                                                  {"type", "invalid_request_error"},
+                                                  {"param", param},
+                                                  {"code", "context_length_exceeded"}});
+  };
+  says("chat/completions", chat({{"max_tokens", 8}}), "messages",
+       "This model's maximum context length is 20 tokens. However, your messages resulted in 23 "
+       "tokens. Please reduce the length of the messages.");
+  says("chat/completions", chat({{"max_tokens", 9}}), "messages",
+       "This model's maximum context length is 20 tokens. However, your messages resulted in more "
+       "than 20 tokens. Please reduce the length of the messages.");
+  says("completions", {{"model", "small"}, {"prompt", "a"}, {"max_tokens", 8}}, "prompt",
+       "This model's maximum context length is 20 tokens, however you requested 31 tokens (23 in "
+       "your prompt; 8 for the completion). Please reduce your prompt; or completion length.");
+  says("embeddings", {{"model", "small"}, {"input", {1, 2, 3, 4, 5}}}, "input",
+       "This model's maximum context length is 4 tokens, however you requested 5 tokens (5 in your "
+       "prompt; 0 for the completion). Please reduce your prompt; or completion length.");
 }
 TEST_CASE("openai: a full queue, an end and a failure have their status") {
   auto const s = server{};
@@ -374,6 +434,10 @@ TEST_CASE("openai: a client that leaves frees what it took") {
   s.service->rest[1]();
   CHECK(*s.service->flags[1]);
   CHECK(not got->ended);
+  auto const vectors = s.post("embeddings", {{"model", "small"}, {"input", "a"}});
+  CHECK(s.service->embeds_asked.wanted());
+  vectors->listens = false;
+  CHECK(not s.service->embeds_asked.wanted());
 }
 TEST_CASE("openai: what is counted") {
   auto s = server{};

@@ -30,8 +30,9 @@ TEST_CASE("text_service: one that generates says that it has no embeddings") {
   CHECK(text == "hi");
   CHECK(ends == 1);
   auto got = embedding_result{};
-  CHECK(service.embed({"a"}, [&](embedding_result result) { got = std::move(result); }) ==
-        admission::accepted);
+  CHECK(service.embed({.texts = {"a"}}, [&](embedding_result result) {
+    got = std::move(result);
+  }) == admission::accepted);
   CHECK(got.vectors.empty());
   CHECK(got.error == "this model has no embeddings");
 }

@@ -24,7 +24,7 @@ namespace {
   writer.set_array("tokenizer.ggml.merges", given.merges);
   set("bos_token_id", *given.begin_id);
   set("eos_token_id", *given.end_id);
-  set("add_bos_token", given.add_begin);
+  if (given.add_begin) set("add_bos_token", *given.add_begin);
   set("add_eos_token", given.add_end);
   save_gguf(path, writer);
   return path;
@@ -53,6 +53,27 @@ TEST_CASE("gguf_tokenizer: a file's tokenizer gives the ids of the tokenizer.jso
   given.all.add_end = true;
   auto const e = load().encode("a");
   CHECK((e.size() == 2 && e.ids.back() == 1));
+}
+TEST_CASE("gguf_tokenizer: a file that does not say how texts begin has llama.cpp's default") {
+  auto const folder = test::folder();
+  auto given = given_file(kinds()[1]["file"]);
+  auto const first_of = [&](char const* pre, std::optional<bool> adds, std::string const& without) {
+    given.all.pre = pre;
+    given.all.add_begin = adds;
+    auto const file = mapped_file(written(folder.path() / "model.gguf", given.all, without));
+    auto const e = load_tokenizer(gguf(file)).encode("a");
+    return e.size() == 1 ? std::optional<std::uint32_t>{} : e.ids.front();
+  };
+  auto const begin = given.all.begin_id;
+  for (auto const* const pre : {"llama-bpe", "llama3", "llama-v3"}) {
+    CHECK(first_of(pre, {}, "") == begin);
+    CHECK(first_of(pre, false, "") == std::nullopt);
+    CHECK(first_of(pre, {}, "bos_token_id") == std::nullopt);
+  }
+  for (auto const* const pre : {"gpt-2", "smollm", "qwen2"}) {
+    CHECK(first_of(pre, {}, "") == std::nullopt);
+    CHECK(first_of(pre, true, "") == begin);
+  }
 }
 TEST_CASE("gguf_tokenizer: what is missing or not known is named, with its file") {
   auto const folder = test::folder();

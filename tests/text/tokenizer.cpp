@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <support/allocations.hpp>
+
 #include <text/small.hpp>
 
 using namespace test;
@@ -30,6 +32,20 @@ TEST_CASE("tokenizer: long words are merged as short ones are") {
     if (n % 2 == 1) expected.push_back(0);
     CHECK(t.encode(std::string(static_cast<std::size_t>(n), 'a')).ids == expected);
   }
+}
+TEST_CASE("tokenizer: a model of byte pairs copies no token but into its list") {
+  auto texts = std::vector<std::string>{};
+  for (auto i = 0; i < 1000; ++i) texts.push_back(std::string(40, 'a') + std::to_string(i));
+  auto const words = detail::vocabulary({texts.begin(), texts.end()});
+  auto options = bpe_options{};
+  options.whole_words_first = true;
+  auto const before = test::allocations();
+  auto const model = detail::bpe_model(words, {}, std::move(options));
+  CHECK(test::allocations() - before < 100);
+  auto found = std::vector<detail::token_span>{};
+  model.tokenize(texts[7], {0, 41}, found);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].id == 7);
 }
 TEST_CASE("tokenizer: what has no token is unknown, fused, bytes or nothing") {
   auto const with = [](json options) {

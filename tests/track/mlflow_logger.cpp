@@ -141,12 +141,7 @@ auto warnings_of(logger_group_options& options) {
 
 }  // namespace
 
-TEST_CASE("mlflow_logger: addresses") {
-  auto const address = detail::http_address("http://a.b:81/c/d/");
-  CHECK(address.host == "a.b");
-  CHECK(address.port == "81");
-  CHECK(address.prefix == "/c/d");
-  CHECK(detail::http_address("http://a").port == "80");
+TEST_CASE("mlflow_logger: an address that is none is refused") {
   for (auto const* const url : {"", "a:5000", "https://a", "http://", "http://:80", "http://a:b"})
     CHECK_THROWS_AS(mlflow_logger({.url = url}), std::invalid_argument);
 }

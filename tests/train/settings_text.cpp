@@ -17,4 +17,6 @@ TEST_CASE("settings_text: what is echoed is short and stays on its line") {
   CHECK(shortened("short") == "short");
   CHECK(shortened(std::string(10'000'000, 'x')) == std::string(60, 'x') + "...");
   CHECK(shortened("a\n\x1b[2Jb") == "a  [2Jb");
+  CHECK(shortened("abc\xE2\x82\xAC", 5) == "abc...");
+  CHECK(shortened("abc\xE2\x82\xAC", 6) == "abc\xE2\x82\xAC");
 }

@@ -3,6 +3,7 @@
 
 #include <tessera/generate/detail/sequence.hpp>
 #include <tessera/generate/lane_model.hpp>
+#include <tessera/io/told_once.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -14,6 +15,8 @@ namespace tessera::inline TESSERA_TARGET {
 
 struct engine_options {
   std::size_t queue = 64;  ///< requests that wait for a lane; more are refused
+  /// Told once of what `done` or a call between steps has thrown; none: standard error is.
+  std::function<void(std::string const&)> warn = {};
 };
 
 /// What an engine does now, and has done.
@@ -35,13 +38,16 @@ struct engine_counts {
 /// Accuracy  what a sequence says depends on its request alone: the same tokens and
 ///           log-probabilities in any company
 /// Cost      a step of the model is one pass over its weights, for all lanes
-/// Errors    `submit` throws std::invalid_argument for a request that cannot be run; where the
-/// model
-///           throws, all sequences of that step fail with its message, and others go on
+/// Errors    `submit` throws std::invalid_argument for a request that cannot be run, context_error
+///           for a prompt beyond the context; where the model throws, all sequences of that step
+///           fail with its message, where `part` or `wanted` does, that sequence, and others go on
 class engine {
  public:
   explicit engine(std::unique_ptr<lane_model> model, engine_options options = {})
-      : model_(std::move(model)), bounds_(model_->bounds()), options_(options) {
+      : model_(std::move(model)),
+        bounds_(model_->bounds()),
+        queue_(options.queue),
+        told_(std::move(options.warn)) {
     if (bounds_.lanes == 0 || bounds_.rows < bounds_.lanes || bounds_.context == 0)
       throw std::invalid_argument("engine: expected a model of one lane at least, and a row each");
     lanes_.resize(bounds_.lanes);
@@ -64,7 +70,7 @@ class engine {
     if (closed_) return generation_ticket{admission::closed};
     // One that was cancelled waits no more, though it is dropped with the next step.
     auto const waits = [](auto const& each) { return not each->cancelled()->load(); };
-    if (static_cast<std::size_t>(std::ranges::count_if(waiting_, waits)) >= options_.queue)
+    if (static_cast<std::size_t>(std::ranges::count_if(waiting_, waits)) >= queue_)
       return generation_ticket{admission::full};
     auto ticket = generation_ticket{admission::accepted, one->cancelled()};
     waiting_.push_back(std::move(one));
@@ -74,7 +80,7 @@ class engine {
   /// Calls a function on the engine's thread, after the step that runs and before lanes are given
   /// away: what was submitted and cancelled there takes effect together, with the next step. Those
   /// of `part` and `done` are called in the order in which they came. False after the end, when
-  /// nothing is called any more; an exception is heard by nobody.
+  /// nothing is called any more.
   [[nodiscard]] auto between_steps(std::function<void()> call) -> bool {
     auto const lock = std::lock_guard{mutex_};
     if (gone_) return false;
@@ -112,18 +118,23 @@ class engine {
   }
   /// Lets go of what was cancelled and gives free lanes away; false at the end.
   auto admit() -> bool {
+    auto const asked = ask_all();
     auto gone = std::vector<std::unique_ptr<sequence>>{};
     auto lock = std::unique_lock{mutex_};
-    wait_for_work(lock);
     auto const leaves = [&](auto const& one) { return one && (cancels_ || one->is_left()); };
     for (auto& lane : lanes_)
       if (leaves(lane)) gone.push_back(std::move(lane));
-    for (auto& one : waiting_)
-      if (leaves(one)) gone.push_back(std::move(one));
+    auto ready = std::size_t{0};  // of those that wait, and were asked
+    for (auto i = std::size_t{0}; i < waiting_.size(); ++i)
+      if (leaves(waiting_[i]))
+        gone.push_back(std::move(waiting_[i]));
+      else if (i < asked)
+        ++ready;
     std::erase(waiting_, nullptr);
     std::erase_if(order_, [&](std::size_t lane) { return not lanes_[lane]; });
     for (auto& lane : lanes_) {
-      if (lane || waiting_.empty()) continue;
+      if (lane || ready == 0) continue;
+      --ready;
       lane = std::move(waiting_.front());
       waiting_.pop_front();
       lane->has_lane();
@@ -136,10 +147,25 @@ class engine {
     gone_ = not goes_on;
     lock.unlock();
     for (auto& one : gone) {
-      one->ends(finish_reason::cancelled);
-      one->finish();
+      one->leaves();
+      finish(*one);
     }
     return goes_on;
+  }
+  /// Waits for work, then asks all sequences whether they are wanted: without the lock, since what
+  /// answers is the user's. How many wait; those that come meanwhile are asked next time.
+  [[nodiscard]] auto ask_all() -> std::size_t {
+    asked_.clear();
+    {
+      auto lock = std::unique_lock{mutex_};
+      wait_for_work(lock);
+      for (auto const& one : waiting_) asked_.push_back(one.get());
+    }
+    auto const waiting = asked_.size();
+    for (auto const& lane : lanes_)
+      if (lane) asked_.push_back(lane.get());
+    for (auto* const one : asked_) one->ask();
+    return waiting;
   }
   /// Until there is a sequence, or the end; calls what is to be called between steps.
   void wait_for_work(std::unique_lock<std::mutex>& lock) {
@@ -152,8 +178,8 @@ class engine {
       lock.unlock();
       for (auto& call : calls) try {
           std::exchange(call, {})();
-        } catch (std::exception const&) {
-          continue;  // as after `done`, nobody is left to be told
+        } catch (...) {
+          told_.of_exception("what was called between steps");
         }
       lock.lock();
     }
@@ -214,12 +240,20 @@ class engine {
       counts_.generated_tokens += drawn;
       count();
     }
-    for (auto& one : gone) one->finish();
+    for (auto& one : gone) finish(*one);
+  }
+  void finish(sequence& one) {
+    try {
+      one.finish();
+    } catch (...) {
+      told_.of_exception("who was told of a sequence's end");
+    }
   }
 
   std::unique_ptr<lane_model> model_;
   lane_bounds bounds_;
-  engine_options options_;
+  std::size_t queue_;
+  told_once told_;
   mutable std::mutex mutex_;
   std::mutex joining_;
   std::condition_variable changed_;
@@ -232,6 +266,7 @@ class engine {
   // Of the thread; a lane's pointer changes under the lock.
   std::vector<std::unique_ptr<sequence>> lanes_;
   std::vector<std::size_t> order_;  // active lanes, the oldest sequence first
+  std::vector<sequence*> asked_;
   std::vector<lane_tokens> parts_;
   std::vector<std::span<float const>> scores_;
   std::thread thread_;

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 /// What an engine is asked for, and what it says.
@@ -37,7 +39,8 @@ struct generation_result {
   double seconds = 0;                ///< from its submission
 };
 
-/// One sequence to generate. Both functions are called on the engine's thread; `done` once, last.
+/// One sequence to generate. Its functions are called on the engine's thread, without a lock;
+/// `done` once, last.
 struct generation_request {
   std::vector<std::uint32_t> prompt;
   sampling_options options = {};
@@ -46,7 +49,27 @@ struct generation_request {
   std::unique_ptr<token_constraint> constraint = {};     ///< none: any token may come
   std::function<void(generated_part const&)> part = {};  ///< an exception fails the sequence
   std::function<void(generation_result const&)> done = {};
-  std::function<bool()> wanted = {};  ///< asked before each step; false: it is cancelled
+  std::function<bool()> wanted = {};  ///< asked before each step; false: it is cancelled; throws
+                                      ///< as `part` does
+};
+
+/// A prompt for which the context has no place.
+struct context_error : std::invalid_argument {
+  std::size_t context;     ///< tokens, at most
+  std::size_t tokens = 0;  ///< of the prompt; 0: its text is too long for them to be counted
+
+  context_error(std::size_t most, std::size_t got)
+      : context_error(most, got, std::to_string(got)) {}
+  [[nodiscard]] static auto of_text(std::size_t most, std::size_t bytes) -> context_error {
+    return {most, 0, "a text of " + std::to_string(bytes) + " bytes"};
+  }
+
+ private:
+  context_error(std::size_t most, std::size_t got, std::string const& what)
+      : std::invalid_argument("prompt: expected at most " + std::to_string(most) + " tokens, got " +
+                              what),
+        context(most),
+        tokens(got) {}
 };
 
 enum class admission : std::uint8_t { accepted, full, closed };

@@ -20,6 +20,7 @@ class sentence_model {
   virtual ~sentence_model() = default;
   [[nodiscard]] virtual auto width() const -> std::size_t = 0;
   [[nodiscard]] virtual auto context() const -> std::size_t = 0;  ///< tokens of a sentence, at most
+  [[nodiscard]] virtual auto vocabulary() const -> std::size_t = 0;
   /// The vector of these tokens, 1 at least and `context` at most, into `to` of `width` numbers.
   virtual void embed(std::span<std::uint32_t const> tokens, std::span<float> to) = 0;
 };
@@ -41,6 +42,7 @@ class compiled_sentences final : public sentence_model {
       : parameters_(std::move(parameters)) {}
   [[nodiscard]] auto width() const -> std::size_t override { return out; }
   [[nodiscard]] auto context() const -> std::size_t override { return Context; }
+  [[nodiscard]] auto vocabulary() const -> std::size_t override { return Vocabulary; }
   void embed(std::span<std::uint32_t const> tokens, std::span<float> to) override {
     if (tokens.empty() || tokens.size() > Context || to.size() != out)
       throw std::invalid_argument("sentences: expected 1 to " + std::to_string(Context) +

@@ -27,6 +27,7 @@ struct agent_action {
 /// What a round begins with, or begins again with.
 struct agent_request {
   group_command_kind kind = group_command_kind::start;  ///< start, retry or present
+  std::size_t agent = 0;                                ///< by order of registration
   std::string label;                                    ///< the agent's own, "agent1"
   group_task task;
   group_view view;

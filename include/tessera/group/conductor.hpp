@@ -234,6 +234,7 @@ template <class Group> class conductor {
     auto request =
         agent_request{.kind = command.kind == group_command_kind::inject ? group_command_kind::start
                                                                          : command.kind,
+                      .agent = command.agent,
                       .label = protocol().label(command.agent),
                       .task = task_,
                       .view = command.view,

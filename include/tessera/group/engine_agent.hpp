@@ -167,7 +167,7 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
     ++number_;
     request.prompt = model_.encode(messages_);
     request.options.logprobs = 0;
-    request.options.stream += number_;
+    request.options.stream += (std::uint64_t{request_.agent} << 32U) + number_;
     request.done = [self = shared_from_this(), number = number_, next = std::move(next)](
                        generation_result const& how) { self->ended(number, how, next); };
     ticket_ = model_.runs->submit(std::move(request));
@@ -221,7 +221,8 @@ namespace tessera::inline TESSERA_TARGET {
 /// an action that was refused, as a copy is, is followed by a vote wherever there is one. Answers
 /// that are new begin what it was at again, with them.
 ///
-/// State   `start` after `start` draws anew: generation n uses stream sampling.stream + n
+/// State   `start` after `start` draws anew: generation n of a group's agent i uses stream
+///         sampling.stream + i * 2^32 + n, so that agents of one seed do not repeat each other
 /// Cost    each question reads the whole conversation again
 /// Errors  std::invalid_argument for a model that is not whole, or settings out of range; a
 ///         conversation beyond the context, an engine that is full or ended, and a model that

@@ -174,7 +174,7 @@ class remote_conversation {
   }
 
   remote_agent_options options_;
-  service_address address_;
+  http_address address_;
   nlohmann::json::json_pointer content_{"/choices/0/delta/content"};
   std::vector<group_message> messages_;
   std::size_t version_ = 0;  ///< of the answers that it was told of

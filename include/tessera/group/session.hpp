@@ -11,8 +11,10 @@
 namespace tessera {
 
 /// How a group stands, as one JSON object: phase, completion in percent, of each agent its status,
-/// its answers and its vote, the votes that count, and the winner.
-[[nodiscard]] inline auto group_status_text(group_protocol const& group) -> std::string {
+/// its answers and its vote, the votes that count, and the winner. The phase of a group that is
+/// `interrupted` before its end says so.
+[[nodiscard]] inline auto group_status_text(group_protocol const& group, bool interrupted = false)
+    -> std::string {
   auto agents = detail::json_line{};
   auto votes = detail::json_line{};
   auto const tally = group.tally();
@@ -27,7 +29,8 @@ namespace tessera {
   }
   auto const open = done * 90 / group.size();  // the rest is the presentation
   auto line = detail::json_line{};
-  line.put("phase", name_of(group.phase())).put("completion", group.ended() ? 100 : open);
+  auto const phase = interrupted && not group.ended() ? "interrupted" : name_of(group.phase());
+  line.put("phase", phase).put("completion", group.ended() ? 100 : open);
   line.raw("agents", agents.done());
   line.raw("votes", votes.done());
   auto const winner = group.outcome().winner;
@@ -53,10 +56,8 @@ class session_turn {
     if (not record_) throw file_error(folder_ / "record.jsonl", "cannot be written");
   }
   /// Whole for whoever reads it at any time.
-  void write_status(group_protocol const& group) {
-    write_file(folder_ / "status.json", group_status_text(group) + '\n');
-  }
-  /// The answer and the last status of a group that has ended.
+  void write_status(group_protocol const& group) { write_status(group, false); }
+  /// The answer and the last status of a group that has ended, or was interrupted.
   void finish(group_protocol const& group) {
     auto const& outcome = group.outcome();
     if (outcome.winner) {
@@ -64,10 +65,14 @@ class session_turn {
       detail::make_folder(place);
       write_file(place / "answer.txt", outcome.answer);
     }
-    write_status(group);
+    write_status(group, true);
   }
 
  private:
+  void write_status(group_protocol const& group, bool last) {
+    write_file(folder_ / "status.json", group_status_text(group, last) + '\n');
+  }
+
   std::filesystem::path folder_;
   std::ofstream record_;
 };
@@ -75,8 +80,9 @@ class session_turn {
 /// A session: turn_1, turn_2, ... in one folder. The turns that have an answer are what the next
 /// question goes on from.
 ///
-/// Errors  file_error where the folder cannot be made or read; std::invalid_argument for an agent
-///         whose id is no name of a folder: tests/group/session.cpp
+/// Errors  file_error where the folder cannot be made or read, or a turn is no UTF-8;
+///         std::invalid_argument for a question that is none, and for an agent whose id is no name
+///         of a folder: tests/group/session.cpp
 class group_session {
  public:
   /// Opens what is there, or begins in a new folder.
@@ -101,7 +107,7 @@ class group_session {
     auto result = std::vector<group_turn>{};
     for (auto i = std::size_t{1}; i <= count_; ++i)
       if (auto const answer = answer_of(i))
-        result.push_back({read_text(turn_folder(i) / "question.txt"), read_text(*answer)});
+        result.push_back({read_utf8(turn_folder(i) / "question.txt"), read_utf8(*answer)});
     return result;
   }
   /// The next question, and what was said before it.
@@ -111,6 +117,8 @@ class group_session {
   [[nodiscard]] auto begin_turn(std::string_view question, std::vector<std::string> const& agents)
       -> session_turn {
     for (auto const& id : agents) check_name(id);
+    if (auto const fault = fault_of_utf8(question); not fault.empty())
+      throw std::invalid_argument("question: " + fault);
     ++count_;
     while (not make_new(turn_folder(count_))) ++count_;  // another process may have been faster
     return {turn_folder(count_), question};
@@ -129,6 +137,11 @@ class group_session {
   }
 
  private:
+  [[nodiscard]] static auto read_utf8(std::filesystem::path const& path) -> std::string {
+    auto text = read_text(path);
+    if (auto const fault = fault_of_utf8(text); not fault.empty()) throw file_error(path, fault);
+    return text;
+  }
   static auto make_new(std::filesystem::path const& folder) -> bool {
     auto error = std::error_code{};
     auto const made = create_directory(folder, error);

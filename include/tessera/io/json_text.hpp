@@ -34,6 +34,22 @@ struct utf8_piece {
 
 }  // namespace detail
 
+/// The place of the first bytes that are no UTF-8, or npos.
+[[nodiscard]] inline auto find_no_utf8(std::string_view text) -> std::size_t {
+  for (auto at = std::size_t{0}; at < text.size();) {
+    auto const piece = detail::utf8_piece_at(text, at);
+    if (not piece.is_letter) return at;
+    at += piece.bytes;
+  }
+  return std::string_view::npos;
+}
+/// What is wrong with a text that is no UTF-8; nothing where it is.
+[[nodiscard]] inline auto fault_of_utf8(std::string_view text) -> std::string {
+  auto const at = find_no_utf8(text);
+  if (at == std::string_view::npos) return {};
+  return "expected UTF-8, byte " + std::to_string(at) + " is none";
+}
+
 /// The text as the inside of a JSON string, which YAML reads too; bytes that are no UTF-8 are each
 /// replaced by U+FFFD, where they belong together by one.
 [[nodiscard]] inline auto json_escaped(std::string_view text) -> std::string {

@@ -79,6 +79,11 @@ template <class S> void add_config(CLI::App& app, int count, char const* const* 
   }
 }
 
+/// For the check of an option that is a text: what is no UTF-8 is refused.
+[[nodiscard]] inline auto utf8_text() -> CLI::Validator {
+  return {[](std::string& text) { return fault_of_utf8(text); }, ""};
+}
+
 /// False where help was asked for, and is printed.
 ///
 /// Errors  usage_error for what `app` does not take

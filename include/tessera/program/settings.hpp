@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/io/file.hpp>
+#include <tessera/io/json_text.hpp>
 #include <tessera/program/detail/value.hpp>
 #include <tessera/train/settings_text.hpp>
 
@@ -115,10 +116,11 @@ template <settable T> void check_rules(char const* name, T const& value, setting
     fail("has " + std::to_string(file.size()) + " bytes; settings take at most " +
          std::to_string(largest));
   auto const bytes = file.read(largest);
+  auto const text = std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  if (auto const fault = fault_of_utf8(text); not fault.empty()) fail(fault);
   auto documents = std::vector<YAML::Node>{};
   try {
-    documents =
-        YAML::LoadAll(std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+    documents = YAML::LoadAll(text);
   } catch (YAML::Exception const& e) {
     fail("is not YAML: " + shortened(e.what(), 200));
   }

@@ -18,8 +18,8 @@ struct engine_texts {
 
 /// An engine that is asked with texts.
 ///
-/// Errors  std::invalid_argument as of engine::submit, and for a conversation where there is no
-///         template
+/// Errors  context_error and std::invalid_argument as of engine::submit, and for a conversation
+///         where there is no template
 class engine_service final : public text_service {
  public:
   engine_service(std::shared_ptr<engine> runs, engine_texts texts)
@@ -30,10 +30,8 @@ class engine_service final : public text_service {
     if (not request.messages.empty() && not texts_.encode_chat)
       throw std::invalid_argument("messages: this model takes prompts alone");
     check_length(request);
-    auto inner = generation_request{.prompt = request.messages.empty()
-                                                  ? texts_.encode(request.prompt)
-                                                  : texts_.encode_chat(request.messages),
-                                    .options = std::move(request.options)};
+    auto inner =
+        generation_request{.prompt = tokens_of(request), .options = std::move(request.options)};
     if (request.to_the_end) inner.options.max_tokens = engine_->bounds().context;
     inner.end_tokens = texts_.end_tokens;
     inner.decoder = texts_.make_decoder();
@@ -54,6 +52,10 @@ class engine_service final : public text_service {
   }
 
  private:
+  [[nodiscard]] auto tokens_of(text_request const& request) const -> std::vector<std::uint32_t> {
+    if (not request.messages.empty()) return texts_.encode_chat(request.messages);
+    return request.tokens.empty() ? texts_.encode(request.prompt) : request.tokens;
+  }
   /// What cannot be as few tokens as the context holds is refused before it is taken apart, which
   /// takes a thread of the server as long as the text is.
   void check_length(text_request const& request) const {
@@ -61,9 +63,7 @@ class engine_service final : public text_service {
     auto bytes = request.prompt.size();
     for (auto const& one : request.messages) bytes += one.content.size();
     auto const context = engine_->bounds().context;
-    if (bytes > context * longest_token)
-      throw std::invalid_argument("prompt: expected at most " + std::to_string(context) +
-                                  " tokens, got a text of " + std::to_string(bytes) + " bytes");
+    if (bytes > context * longest_token) throw context_error::of_text(context, bytes);
   }
 
   std::shared_ptr<engine> engine_;

@@ -116,8 +116,8 @@ struct http_observation {
 }
 
 struct http_options {
-  std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  ///< 0: one that is free
+  std::string address = "127.0.0.1";  ///< or a name that this machine has
+  std::uint16_t port = 0;             ///< 0: one that is free
   std::size_t threads = 2;
   std::size_t header_limit = 16 * 1024;
   std::size_t body_limit = 8 * 1024 * 1024;
@@ -132,6 +132,12 @@ struct http_options {
   std::function<std::string(unsigned, std::string const&)> error_body = tessera::error_body;
   std::function<void(http_observation const&)> observe = {};  ///< called once for each answer
 };
+
+/// Host and port as a URL has them.
+[[nodiscard]] inline auto http_place(std::string const& host, unsigned port) -> std::string {
+  auto const is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? '[' + host + ']' : host) + ':' + std::to_string(port);
+}
 
 /// The meaning of a status in a word or two, for those that are answered here.
 [[nodiscard]] inline auto status_text(unsigned status) -> std::string_view {

@@ -67,18 +67,25 @@ struct openai_server {
     auto& service = model(name);
     if (not service.embeds())
       throw openai_error(400, "The model '" + name + "' has no embeddings", "model");
-    auto texts = fields.texts("input", options.most_texts);
-    if (texts.empty()) throw openai_error(400, "expected input", "input");
+    auto given = fields.texts_or_tokens("input", options.most_texts);
     fields.refuse_features({"dimensions"});
     auto const format = fields.find("encoding_format") == nullptr ? std::string{"float"}
                                                                   : fields.text("encoding_format");
     if (format != "float" && format != "base64")
       openai_fields::refuse("encoding_format", "float or base64", json(format));
-    auto const how =
-        service.embed(std::move(texts), [exchange, name, format](embedding_result const& result) {
-          answer_embedding(*exchange, name, format == "base64", result);
-        });
-    refuse_unless_admitted(how);
+    auto request = embedding_request{.texts = std::move(given.texts),
+                                     .tokens = std::move(given.tokens),
+                                     .wanted = [exchange] { return exchange->wanted(); }};
+    try {
+      refuse_unless_admitted(service.embed(
+          std::move(request), [exchange, name, format](embedding_result const& result) {
+            answer_embedding(*exchange, name, format == "base64", result);
+          }));
+    } catch (context_error const& e) {
+      throw beyond_context(e, 0, "input");
+    } catch (std::invalid_argument const& e) {
+      throw openai_error(400, e.what(), "input");
+    }
   }
   static void answer_embedding(http_exchange& exchange, std::string const& name, bool in_base64,
                                embedding_result const& result) {
@@ -116,10 +123,12 @@ namespace tessera::inline TESSERA_TARGET {
 /// Answers are whole or streamed as server-sent events; several choices of a request are sequences
 /// of their own, whose draws differ. A client that leaves frees what it took.
 ///
-/// Errors  {"error": {message, type, param, code}}: 400 for what cannot be read and, by name, for
-///         what is not supported (tools, functions, response formats, audio, echo, suffix), 404 for
-///         no such model, 429 where the model's queue is full, 503 while it ends; in a stream that
-///         has begun, as an event
+/// Errors  {"error": {message, type, param, code}}: 400 for what cannot be read, by name for what
+/// is
+///         not supported (tools, functions, response formats, audio, echo, suffix), and with the
+///         code context_length_exceeded for a prompt beyond the context, 404 for no such model, 429
+///         where the model's queue is full, 503 while it ends; in a stream that has begun, as an
+///         event
 /// Source  OpenAI's API reference; its Python package: tests/serve/openai.cpp says what it asks
 inline void add_openai(router& to, openai_options options) {
   auto const server = std::make_shared<detail::openai_server>(std::move(options));

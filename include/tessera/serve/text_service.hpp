@@ -13,6 +13,7 @@ struct chat_message {
 /// What a text is generated from: a prompt, or a conversation where there are messages.
 struct text_request {
   std::string prompt = {};
+  std::vector<std::uint32_t> tokens = {};  ///< in place of the prompt, where there are any
   std::vector<chat_message> messages = {};
   sampling_options options = {};
   bool to_the_end = false;            ///< max_tokens was not said: as many as the context takes
@@ -31,6 +32,12 @@ struct text_piece {
   std::span<scored_text const> top = {};
 };
 
+/// What vectors are made of.
+struct embedding_request {
+  std::vector<std::string> texts = {};
+  std::vector<std::vector<std::uint32_t>> tokens = {};  ///< in place of texts, where there are any
+  std::function<bool()> wanted = {};  ///< false: nobody waits any more, and it is dropped
+};
 struct embedding_result {
   std::vector<std::vector<float>> vectors = {};
   std::size_t tokens = 0;
@@ -52,15 +59,16 @@ class text_service {
   /// Begins a text and returns at once. What is said of it comes on one thread, `done` once and
   /// last; it may come before this returns. Nothing comes for a request that is not accepted.
   ///
-  /// Errors  std::invalid_argument for a request that cannot be run
+  /// Errors  std::invalid_argument for a request that cannot be run, of which context_error is one
   virtual auto generate(text_request request, piece_function piece, done_function done)
       -> generation_ticket = 0;
   [[nodiscard]] virtual auto generates() const -> bool { return true; }
   [[nodiscard]] virtual auto embeds() const -> bool { return false; }
   /// A vector for each text. The same rules.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): a service keeps both
-  virtual auto embed(std::vector<std::string> texts, embedding_function done) -> admission {
-    done({{}, texts.size(), "this model has no embeddings"});
+  virtual auto embed(embedding_request request, embedding_function done) -> admission {
+    (void)request;
+    done({.error = "this model has no embeddings"});
     return admission::accepted;
   }
 };

@@ -23,7 +23,7 @@ namespace tessera {
     for (auto const merge : *merges) given.merges.push_back(merge);
   given.begin_id = file.find<std::uint32_t>(key("bos_token_id"));
   given.end_id = file.find<std::uint32_t>(key("eos_token_id"));
-  given.add_begin = file.find<bool>(key("add_bos_token")).value_or(false);
+  given.add_begin = file.find<bool>(key("add_bos_token"));
   given.add_end = file.find<bool>(key("add_eos_token")).value_or(false);
   try {
     return tokenizer_from(given);

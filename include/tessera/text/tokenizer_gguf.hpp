@@ -15,12 +15,15 @@ struct gguf_vocabulary {
   std::vector<std::string_view> merges;   ///< merges: "a b"
   std::optional<std::uint32_t> begin_id;  ///< bos_token_id
   std::optional<std::uint32_t> end_id;    ///< eos_token_id
-  bool add_begin = false;                 ///< add_bos_token
+  std::optional<bool> add_begin = {};     ///< add_bos_token; without it `pre` decides
   bool add_end = false;                   ///< add_eos_token
 };
 
 namespace detail {
 
+[[nodiscard]] inline auto is_llama3(std::string_view pre) -> bool {
+  return pre == "llama-bpe" || pre == "llama3" || pre == "llama-v3";
+}
 /// The steps that a file names by `pre`.
 /// Errors  text_error for a name that is not known
 inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_options& options) {
@@ -30,7 +33,7 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
     split(split_gpt2{});
   } else if (pre == "gpt-2") {
     split(split_gpt2{});
-  } else if (pre == "llama-bpe" || pre == "llama3" || pre == "llama-v3") {
+  } else if (is_llama3(pre)) {
     split(split_llama3{});
     options.whole_words_first = true;
   } else if (pre == "qwen2") {
@@ -55,6 +58,11 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
                         .special = given.types[id] == control});
   return result;
 }
+/// Texts of Llama 3 begin with a token, where there is one and nothing else is said; others do not.
+/// Source  llama.cpp, src/llama-vocab.cpp
+[[nodiscard]] inline auto adds_begin(gguf_vocabulary const& given) -> bool {
+  return given.add_begin.value_or(is_llama3(given.pre) && given.begin_id);
+}
 [[nodiscard]] inline auto places_of(gguf_vocabulary const& given) -> post_processor {
   auto result = post_processor{};
   auto const token = [](std::optional<std::uint32_t> id, char const* key) {
@@ -62,7 +70,7 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
       throw text_error(std::string{"tokenizer.ggml."} + key + ": is not there, but added");
     return template_piece{template_piece::source::tokens, 0, {*id}};
   };
-  if (given.add_begin) {
+  if (adds_begin(given)) {
     auto const begin = token(given.begin_id, "bos_token_id");
     result.single.insert(result.single.begin(), begin);
     result.pair.insert(result.pair.begin(), begin);

@@ -28,10 +28,13 @@ using settings_map = std::map<std::string, std::string, std::less<>>;
 
 }  // namespace detail
 
-/// A text as messages print it: at most `most` letters, and none that would move a terminal's
-/// cursor.
+/// A text as messages print it: at most `most` bytes of it, whole letters, and none that would move
+/// a terminal's cursor.
 [[nodiscard]] inline auto shortened(std::string_view text, std::size_t most = 60) -> std::string {
-  auto result = std::string{text.substr(0, most)};
+  auto end = std::min(most, text.size());
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U)
+    --end;  // no part of a letter
+  auto result = std::string{text.substr(0, end)};
   for (auto& letter : result)
     if (static_cast<unsigned char>(letter) < ' ' || letter == 127) letter = ' ';
   return text.size() > most ? result + "..." : result;

@@ -22,9 +22,7 @@ class sequence {
         stops_(request_.options.stop) {
     if (request_.prompt.empty())
       throw std::invalid_argument("prompt: expected a token at least, got none");
-    if (request_.prompt.size() > context)
-      throw std::invalid_argument("prompt: expected at most " + std::to_string(context) +
-                                  " tokens, got " + std::to_string(request_.prompt.size()));
+    if (request_.prompt.size() > context) throw context_error(context, request_.prompt.size());
     if (request_.options.max_tokens == 0)
       throw std::invalid_argument("max_tokens: expected 1 at least, got 0");
     for (auto const token : request_.prompt)
@@ -40,9 +38,23 @@ class sequence {
   [[nodiscard]] auto cancelled() const -> std::shared_ptr<std::atomic<bool>> const& {
     return cancelled_;
   }
-  /// Nobody waits for it any more.
+  /// Asks the user whether it is wanted.
+  void ask() {
+    try {
+      unwanted_ = request_.wanted && not request_.wanted();
+    } catch (...) {
+      failed_ = reason_of_failure();
+    }
+  }
+  /// Nobody waits for it any more, as far as was asked.
   [[nodiscard]] auto is_left() const -> bool {
-    return *cancelled_ || (request_.wanted && not request_.wanted());
+    return *cancelled_ || unwanted_ || not failed_.empty();
+  }
+  void leaves() {
+    if (failed_.empty())
+      ends(finish_reason::cancelled);
+    else
+      ends(finish_reason::failed, failed_);
   }
   [[nodiscard]] auto seen() const -> std::size_t { return seen_; }
   [[nodiscard]] auto generated() const -> std::size_t { return result_.generated_tokens; }
@@ -60,8 +72,8 @@ class sequence {
     if (reads_prompt()) return false;
     try {
       return take(scores);
-    } catch (std::exception const& e) {
-      return ends(finish_reason::failed, e.what());
+    } catch (...) {
+      return ends(finish_reason::failed, reason_of_failure());
     }
   }
   auto ends(finish_reason reason, std::string error = {}) -> bool {
@@ -73,14 +85,20 @@ class sequence {
   void finish() {
     result_.stop_string = stops_.found();
     result_.seconds = since();
-    try {
-      if (request_.done) request_.done(result_);
-    } catch (std::exception const&) {
-      return;  // nobody is left to be told
-    }
+    if (request_.done) request_.done(result_);
   }
 
  private:
+  /// Within a `catch`.
+  [[nodiscard]] static auto reason_of_failure() -> std::string {
+    try {
+      throw;
+    } catch (std::exception const& e) {
+      return *e.what() == '\0' ? "the request failed" : e.what();
+    } catch (...) {
+      return "the request has thrown what is no exception";
+    }
+  }
   [[nodiscard]] auto since() const -> double {
     return std::chrono::duration<double>(clock::now() - begun_).count();
   }
@@ -126,6 +144,8 @@ class sequence {
   std::size_t most_ = 0;  // tokens to generate
   std::size_t seen_ = 0;
   std::uint32_t last_ = 0;
+  bool unwanted_ = false;
+  std::string failed_;  // by `wanted`
 };
 
 }  // namespace tessera::detail::inline TESSERA_TARGET

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/http_address.hpp>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
@@ -18,39 +19,6 @@
 
 namespace tessera::detail {
 
-/// "http://localhost:8000/v1" in its parts.
-///
-/// Errors  std::invalid_argument for another scheme, and for an address without a host
-struct service_address {
-  std::string host;
-  std::string port = "80";
-  std::string prefix;
-
-  explicit service_address(std::string_view url) {
-    constexpr auto scheme = std::string_view{"http://"};
-    if (not url.starts_with(scheme)) refuse(url);
-    auto const rest = url.substr(scheme.size());
-    auto const slash = std::min(rest.find('/'), rest.size());
-    auto const place = rest.substr(0, slash);
-    auto const end = place.starts_with('[') ? place.find(']') : 0;  // of an address of IPv6
-    if (end == std::string_view::npos) refuse(url);
-    auto const colon = place.find(':', end);
-    host = place.substr(0, colon);
-    if (colon != std::string_view::npos) port = place.substr(colon + 1);
-    prefix = rest.substr(slash);
-    while (prefix.ends_with('/')) prefix.pop_back();
-    auto const printable = [](char one) { return one > ' ' && one < 0x7F; };
-    auto const is_number = port.find_first_not_of("0123456789") == std::string::npos;
-    if (host.empty() || port.empty() || not is_number || not std::ranges::all_of(url, printable))
-      refuse(url);
-  }
-
- private:
-  [[noreturn]] static void refuse(std::string_view url) {
-    throw std::invalid_argument("expected http://<host>:<port>, got " + std::string{url});
-  }
-};
-
 /// One POST whose answer is read as it comes.
 ///
 /// Errors  std::runtime_error says what failed: no connection, silence, an answer that breaks off
@@ -61,7 +29,7 @@ class http_post {
  public:
   using clock = std::chrono::steady_clock;
 
-  http_post(service_address const& to, std::string const& path, std::string body,
+  http_post(http_address const& to, std::string const& path, std::string body,
             std::string const& token)
       : request_(boost::beast::http::verb::post, to.prefix + path, 11, std::move(body)) {
     using boost::beast::http::field;
@@ -72,16 +40,13 @@ class http_post {
     request_.keep_alive(false);
     request_.prepare_payload();
     response_.body_limit(boost::none);
-    auto const is_literal = to.host.starts_with('[') && to.host.ends_with(']');
-    resolver_.async_resolve(
-        is_literal ? to.host.substr(1, to.host.size() - 2) : to.host, to.port,
-        [this](error_code error, auto const& found) {
-          if (error) {
-            end(error);
-            return;
-          }
-          stream_.async_connect(found, [this](error_code e, auto const&) { e ? end(e) : write(); });
-        });
+    resolver_.async_resolve(to.name(), to.port, [this](error_code error, auto const& found) {
+      if (error) {
+        end(error);
+        return;
+      }
+      stream_.async_connect(found, [this](error_code e, auto const&) { e ? end(e) : write(); });
+    });
   }
 
   /// Until the answer's head is there: its status. 0 where `wanted` says false before.

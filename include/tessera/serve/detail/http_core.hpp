@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/told_once.hpp>
 #include <tessera/serve/http.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -39,35 +40,32 @@ class http_core : public std::enable_shared_from_this<http_core> {
   std::atomic<bool> draining = false;
   std::atomic<std::size_t> connections = 0;
   std::atomic<std::size_t> waiting = 0;  ///< requests, for their answers
+  told_once told;
 
   void listen() {
-    using asio::ip::tcp;
-    auto const place = options.address + ":" + std::to_string(options.port);
     auto error = boost::system::error_code{};
-    auto const check = [&] {
-      if (error)
-        throw std::runtime_error("http_server: cannot listen on " + place + ": " + error.message());
-    };
-    auto const address = asio::ip::make_address(options.address, error);
-    check();
-    auto const endpoint = tcp::endpoint{address, options.port};
-    error = acceptor_.open(endpoint.protocol(), error);
-    check();
-    error = acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    error = acceptor_.bind(endpoint, error);
-    check();
-    error = acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    check();
-    port = acceptor_.local_endpoint().port();
-    accept();
+    for (auto const& one : endpoints(error)) {
+      error = listen_on(one);
+      auto const is_missing = error == asio::error::address_family_not_supported ||
+                              error == boost::system::errc::address_not_available;
+      if (not is_missing) break;  // a port that is taken stays taken
+    }
+    if (not error && acceptor_.is_open()) {
+      port = acceptor_.local_endpoint().port();
+      accept();
+      return;
+    }
+    throw std::runtime_error(
+        "http_server: cannot listen on " + http_place(options.address, options.port) + ": " +
+        (options.address.empty() ? "expected an address or a name, got none" : error.message()));
   }
-  /// Runs until there is nothing more to do; what a user's function throws ends nothing.
+  /// Runs until there is nothing more to do; what is thrown ends nothing.
   void serve() {
     for (;;) try {
         context.run();
         return;
       } catch (...) {
-        continue;
+        told.of_exception("a connection");
       }
   }
   /// Of a request that waits, where there is one left.
@@ -113,6 +111,32 @@ class http_core : public std::enable_shared_from_this<http_core> {
   /// Those that are refused are few, or there would be no limit.
   static constexpr auto most_refused = std::size_t{64};
 
+  /// Of a name that has several addresses those of IPv4 first: more clients try them.
+  [[nodiscard]] auto endpoints(boost::system::error_code& error)
+      -> std::vector<asio::ip::tcp::endpoint> {
+    auto result = std::vector<asio::ip::tcp::endpoint>{};
+    if (options.address.empty()) return result;
+    auto names = asio::ip::tcp::resolver{context};
+    auto const found = names.resolve(
+        options.address, std::to_string(options.port),
+        asio::ip::resolver_base::passive | asio::ip::resolver_base::numeric_service, error);
+    for (auto const is_v4 : {true, false})
+      for (auto const& one : found)
+        if (one.endpoint().address().is_v4() == is_v4) result.push_back(one.endpoint());
+    return result;
+  }
+  [[nodiscard]] auto listen_on(asio::ip::tcp::endpoint const& place) -> boost::system::error_code {
+    auto error = boost::system::error_code{};
+    auto const step = [&](auto const& take) {
+      if (not error) error = take();
+    };
+    error = acceptor_.close(error);
+    step([&] { return acceptor_.open(place.protocol(), error); });
+    step([&] { return acceptor_.set_option(asio::ip::tcp::acceptor::reuse_address(true), error); });
+    step([&] { return acceptor_.bind(place, error); });
+    step([&] { return acceptor_.listen(asio::socket_base::max_listen_connections, error); });
+    return error;
+  }
   template <class F> void for_each_session(F const& f) {
     auto alive = std::vector<std::shared_ptr<http_session>>{};
     {

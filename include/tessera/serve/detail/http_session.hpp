@@ -406,8 +406,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
     try {
       core_->options.observe({request_->method, route_ ? *route_ : std::string{}, status,
                               std::chrono::duration<double>(time).count()});
-    } catch (std::exception const&) {
-      return;  // nobody is there to be told
+    } catch (...) {
+      core_->told.of_exception("the observer of requests");
     }
   }
   /// Before the last bytes of the answer: who has read them may ask again, on any connection.

@@ -90,6 +90,9 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
       } catch (openai_error const& e) {
         fail(e);
         return;
+      } catch (context_error const& e) {
+        fail(beyond_context(e, asked_.completion_tokens, head_.chat ? "messages" : "prompt"));
+        return;
       } catch (std::invalid_argument const& e) {
         fail(openai_error(400, e.what()));
         return;

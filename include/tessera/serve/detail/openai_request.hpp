@@ -37,6 +37,29 @@ struct openai_error : std::runtime_error {
             {"code", or_null(e.code)}}}};
 }
 
+/// A prompt beyond the context: clients know it by its code, and look for the limit in the message.
+[[nodiscard]] inline auto beyond_context(context_error const& e, std::size_t completion,
+                                         std::string const& param) -> openai_error {
+  auto const number = [](std::size_t n) { return std::to_string(n); };
+  auto const got = e.tokens == 0 ? "more than " + number(e.context) : number(e.tokens);
+  auto text = "This model's maximum context length is " + number(e.context) + " tokens";
+  if (param == "messages")
+    text += ". However, your messages resulted in " + got +
+            " tokens. Please reduce the length of the messages.";
+  else
+    text += ", however you requested " + (e.tokens == 0 ? got : number(e.tokens + completion)) +
+            " tokens (" + got + " in your prompt; " + number(completion) +
+            " for the completion). Please reduce your prompt; or completion length.";
+  return {400, text, param, "context_length_exceeded"};
+}
+
+/// Texts, or their tokens in place of them.
+struct texts_or_tokens {
+  std::vector<std::string> texts = {};
+  std::vector<std::vector<std::uint32_t>> tokens = {};
+  [[nodiscard]] auto size() const -> std::size_t { return std::max(texts.size(), tokens.size()); }
+};
+
 /// The fields of a request, by name and type. A null is a field that is not there.
 class openai_fields {
  public:
@@ -91,6 +114,22 @@ class openai_fields {
     for (auto const& one : *value) result.push_back(one.get<std::string>());
     return result;
   }
+  /// A text, its tokens, or a list of either, which is not empty.
+  [[nodiscard]] auto texts_or_tokens(char const* name, std::size_t most) const
+      -> detail::texts_or_tokens {
+    auto const* const value = find(name);
+    if (value == nullptr) throw openai_error(400, std::string{"expected "} + name, name);
+    auto const list = value->is_array() && not value->empty();
+    if (list && value->front().is_array()) {
+      if (value->size() > most) refuse(name, "at most " + std::to_string(most) + " lists", *value);
+      auto result = detail::texts_or_tokens{};
+      for (auto const& one : *value) result.tokens.push_back(tokens(name, one));
+      return result;
+    }
+    if (list && value->front().is_number()) return {.tokens = {tokens(name, *value)}};
+    if (value->is_array() && not list) refuse(name, "a text or a token at least", *value);
+    return {.texts = texts(name, most)};
+  }
   [[noreturn]] static void refuse(std::string const& name, std::string const& expected,
                                   json const& got) {
     throw openai_error(400, name + ": expected " + expected + ", got " + dumped(got).substr(0, 60),
@@ -109,6 +148,17 @@ class openai_fields {
   }
 
  private:
+  [[nodiscard]] static auto tokens(char const* name, json const& list)
+      -> std::vector<std::uint32_t> {
+    auto const fits = [](json const& one) {
+      return one.is_number_unsigned() &&
+             one.get<std::uint64_t>() <= std::numeric_limits<std::uint32_t>::max();
+    };
+    if (not list.is_array() || list.empty() || not std::ranges::all_of(list, fits))
+      refuse(name, "lists of tokens, which are whole numbers", list);
+    return list.get<std::vector<std::uint32_t>>();
+  }
+
   json const& body_;
 };
 
@@ -120,6 +170,7 @@ struct openai_text_request {
   bool stream = false;
   bool stream_usage = false;
   bool logprobs = false;
+  std::size_t completion_tokens = 0;  ///< that were asked for
 };
 
 [[nodiscard]] inline auto content_of(json const& message, std::string const& where) -> std::string {
@@ -213,7 +264,8 @@ inline void read_bias(openai_fields const& fields, sampling_options& to) {
                                 : "max_tokens";
   one.to_the_end = chat && fields.find(limit) == nullptr;
   one.options.max_tokens = static_cast<std::size_t>(fields.integer(limit, 1, most_tokens, 16));
-  auto prompts = std::vector<std::string>{""};
+  result.completion_tokens = one.options.max_tokens;
+  auto prompts = texts_or_tokens{.texts = {""}};
   if (chat) {
     one.messages = messages_of(fields);
     result.logprobs = fields.boolean("logprobs");
@@ -224,19 +276,20 @@ inline void read_bias(openai_fields const& fields, sampling_options& to) {
   } else {
     result.logprobs = fields.find("logprobs") != nullptr;
     one.options.logprobs = static_cast<std::size_t>(fields.integer("logprobs", 0, 20, 0));
-    if (fields.find("prompt") == nullptr) throw openai_error(400, "expected prompt", "prompt");
-    prompts = fields.texts("prompt", static_cast<std::size_t>(most_choices));
-    if (prompts.empty() ||
-        prompts.size() * static_cast<std::size_t>(n) > static_cast<std::size_t>(most_choices))
+    prompts = fields.texts_or_tokens("prompt", static_cast<std::size_t>(most_choices));
+    if (prompts.size() * static_cast<std::size_t>(n) > static_cast<std::size_t>(most_choices))
       throw openai_error(
           400, "prompt: expected 1 to " + std::to_string(most_choices) + " answers of all prompts",
           "prompt");
   }
-  for (auto const& prompt : prompts)
+  for (auto i = std::size_t{0}; i < prompts.size(); ++i)
     for (auto k = std::int64_t{0}; k < n; ++k) {
-      result.requests.push_back(one);
-      result.requests.back().prompt = prompt;
-      result.requests.back().options.stream = static_cast<std::uint64_t>(k);
+      auto& request = result.requests.emplace_back(one);
+      if (prompts.tokens.empty())
+        request.prompt = prompts.texts[i];
+      else
+        request.tokens = prompts.tokens[i];
+      request.options.stream = static_cast<std::uint64_t>(k);
     }
   return result;
 }

@@ -95,12 +95,15 @@ class bpe_model {
     auto const prefix_or_end =
         not options_.continuing_prefix.empty() || not options_.end_of_word.empty();
     auto known = std::vector<bool>(words.size());
-    for (auto id = std::size_t{0}; id < words.size(); ++id) {
-      auto text = std::optional{std::string{words.text(id)}};
-      if (options_.letters_are_bytes) text = bytes_of_letters(*text);
-      auto const bytes = text.value_or(std::string{});
+    auto const put = [&](std::size_t id, std::string_view bytes) {
       known[id] = words.contains(id) && not bytes.empty();
-      symbols_.push_back(known[id] ? bytes : std::string{});
+      symbols_.push_back(known[id] ? bytes : std::string_view{});
+    };
+    for (auto id = std::size_t{0}; id < words.size(); ++id) {
+      if (options_.letters_are_bytes)
+        put(id, bytes_of_letters(words.text(id)).value_or(std::string{}));
+      else
+        put(id, words.text(id));
     }
     symbol_index_ = string_index(symbols_.size());
     for (auto id = std::uint32_t{0}; id < known.size(); ++id)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/http_address.hpp>
 #include <tessera/track/logger.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -12,35 +13,6 @@
 #include <optional>
 
 namespace tessera::detail {
-
-/// "http://localhost:5000/prefix" in its parts.
-///
-/// Errors  std::invalid_argument for another scheme and for an address without a host
-struct http_address {
-  std::string host;
-  std::string port = "80";
-  std::string prefix;
-
-  explicit http_address(std::string_view url) {
-    constexpr auto scheme = std::string_view{"http://"};
-    if (not url.starts_with(scheme)) refuse(url);
-    auto const rest = url.substr(scheme.size());
-    auto const slash = std::min(rest.find('/'), rest.size());
-    auto const place = rest.substr(0, slash);
-    auto const colon = place.rfind(':');
-    host = place.substr(0, colon);
-    if (colon != std::string_view::npos) port = place.substr(colon + 1);
-    prefix = rest.substr(slash);
-    while (prefix.ends_with('/')) prefix.pop_back();
-    auto const is_number = port.find_first_not_of("0123456789") == std::string::npos;
-    if (host.empty() || port.empty() || not is_number) refuse(url);
-  }
-
- private:
-  [[noreturn]] static void refuse(std::string_view url) {
-    throw std::invalid_argument("expected http://<host>:<port>, got " + std::string{url});
-  }
-};
 
 struct http_answer {
   unsigned status = 0;
@@ -86,7 +58,7 @@ class http_client {
     std::optional<error_code> result = {};
 
     void begin(http_address const& to) {
-      resolver.async_resolve(to.host, to.port, [this](error_code error, auto const& found) {
+      resolver.async_resolve(to.name(), to.port, [this](error_code error, auto const& found) {
         if (error)
           end(error);
         else
