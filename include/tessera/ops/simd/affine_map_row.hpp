@@ -42,12 +42,12 @@ template <class T>
 void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weights, T const* bias,
                     T* y) {
   constexpr auto width = lane::pack<T>::width;
-  auto const near = rows_ahead<T>(in * sizeof(T)).near();
+  auto const fits = rows_ahead<T>(in * sizeof(T)).fits_first_level();
   for (auto o = std::size_t{0}; o < out; o += width) {
     auto const first = out - o < width ? out - width : o;  // the last ones may be computed twice
     auto const start = bias == nullptr ? lane::pack<T>(T{0}) : lane::load(bias + first);
     auto const* const rows = weights + first * in;
-    lane::store(y + first, near ? outputs_of_row<true>(in, x, rows, start)
+    lane::store(y + first, fits ? outputs_of_row<true>(in, x, rows, start)
                                 : outputs_of_row<false>(in, x, rows, start));
   }
 }
