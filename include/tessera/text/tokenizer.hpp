@@ -131,6 +131,9 @@ class tokenizer {
     normalize(form);
     return std::string{form.text()};
   }
+  [[nodiscard]] static auto of_text(std::string_view text, text_range range) -> std::string_view {
+    return text.substr(range.begin, range.end - range.begin);
+  }
   [[nodiscard]] static auto whole(std::string_view text) -> text_range {
     return {0, static_cast<std::uint32_t>(text.size())};
   }
@@ -149,15 +152,18 @@ class tokenizer {
     before_.split(text, work.outer);
     for (auto const& piece : work.outer) {
       if (piece.token != detail::text_piece::no_token)
-        put(piece.token, piece.range,
-            text.substr(piece.range.begin, piece.range.end - piece.range.begin), work);
+        put(piece.token, piece.range, [&] { return of_text(text, piece.range); }, work);
       else
         encode_part(text, piece.range, work);
     }
     return std::move(work.result);
   }
   struct workspace {
-    explicit workspace(std::string_view text) : count(text), known(text.size()) {}
+    explicit workspace(std::string_view text) : count(text), known(text.size()) {
+      auto const tokens = text.size() / 4 + 8;  // about as many
+      result.ids.reserve(tokens);
+      result.offsets.reserve(tokens);
+    }
 
     detail::code_point_counter count;
     detail::word_cache known;
@@ -216,7 +222,7 @@ class tokenizer {
     auto const text = part.text();
     auto const put_found = [&] {
       for (auto const& token : work.found)
-        put(token.id, part.source(token.range), names_.text(token.id), work);
+        put(token.id, part.source(token.range), [&] { return names_.text(token.id); }, work);
       work.found.clear();
     };
     auto const find = [&](auto const& model, text_range word) {
@@ -228,8 +234,7 @@ class tokenizer {
           for (auto const& [range, token] : work.words) {
             if (token != detail::text_piece::no_token) {
               put_found();
-              put(token, part.source(range), text.substr(range.begin, range.end - range.begin),
-                  work);
+              put(token, part.source(range), [&] { return of_text(text, range); }, work);
             } else if constexpr (requires { model.for_each_part(text, range, [](auto) {}); }) {
               model.for_each_part(text, range, [&](text_range word) { find(model, word); });
             } else {
@@ -240,12 +245,12 @@ class tokenizer {
         parts_.model);
     put_found();
   }
-  void put(std::uint32_t id, text_range source, std::string_view token, workspace& work) const {
+  void put(std::uint32_t id, text_range source, auto const& token, workspace& work) const {
     auto const& post = parts_.post;
     auto range = work.count.of(source);
     if (post.trims_spaces) {
       auto const first = work.result.ids.empty() || range.begin == 0;
-      range = trimmed(range, detail::spaces_of_token(token), first && post.keeps_first_space);
+      range = trimmed(range, detail::spaces_of_token(token()), first && post.keeps_first_space);
     }
     work.result.ids.push_back(id);
     work.result.offsets.push_back(range);
