@@ -37,7 +37,7 @@ template <class Sums> void adds(int least, int most) {
       for (auto& b : word)
         b = static_cast<std::int8_t>(round < 4 ? (round < 2 ? 127 : -127)
                                                : static_cast<int>(r() % 255) - 127);
-    auto sums = Sums{};
+    auto sums = Sums{lane::words(0U)};
     int want[lanes] = {};
     auto of_x = 0;
     for (auto k = 0; k < 8; ++k) {

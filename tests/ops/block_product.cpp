@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
 
+#include <pthread.h>
+
 using namespace tessera;
 
 namespace {
@@ -72,6 +74,24 @@ template <class Stored, std::size_t In, std::size_t Out> void same_bits() {
   auto r = torch_generator(9);
   test::put_extremes(kernels.x->data(), 9 * In, In / 16, r);
   for (auto const rows : {1U, 9U}) kernels.alike(rows, true);
+}
+
+/// The bytes of its stack that a thread touches for `f`.
+template <class F> auto stack_of(F f) -> std::size_t {
+  auto stack = std::vector<unsigned char>(std::size_t{1} << 19U, 0xA5);
+  pthread_attr_t how;
+  REQUIRE(pthread_attr_init(&how) == 0);
+  REQUIRE(pthread_attr_setstack(&how, stack.data(), stack.size()) == 0);
+  auto thread = pthread_t{};
+  auto const run = [](void* of) -> void* {
+    (*static_cast<F*>(of))();
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &how, run, &f) == 0);
+  REQUIRE(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&how);
+  auto const touched = [](unsigned char one) { return one != 0xA5; };
+  return static_cast<std::size_t>(stack.end() - std::ranges::find_if(stack, touched));
 }
 
 }  // namespace
@@ -165,6 +185,16 @@ TEMPLATE_TEST_CASE("block_product: vectors have the bits of the reference, whate
   same_bits<TestType, 1536, 17>();
   same_bits<TestType, 2080, 34>();
   if constexpr (is_as_stored<TestType>) same_bits<TestType, 8256, 18>();
+}
+TEMPLATE_TEST_CASE("block_product: sixteen kilobytes of stack, however many rows and blocks", "",
+                   as_stored<q4_0>, as_stored<q4_1>, as_stored<q8_0>) {
+  auto kernels = both_kernels<TestType, 8256, 34>{};
+  auto const nothing_done = stack_of([] {});
+  for (auto const rows : {1U, 3U, 70U}) {
+    auto const used = stack_of([&] { kernels.template run<simd>(*kernels.y, rows, true); });
+    CHECK(used - nothing_done > 4096);
+    CHECK(used - nothing_done <= 16 * 1024 + 512);  // with what calls it
+  }
 }
 TEST_CASE("block_product: threads share outputs or rows, with the same bits") {
   auto kernels = both_kernels<as_stored<q4_1>, 576, 320>{};

@@ -169,7 +169,7 @@ TESSERA_INLINE inline void keep_order([[maybe_unused]] words& sum) {
 /// lane, which do not overflow: 16·15·127 < 2^15.
 struct sums_of_4_bits {
   static constexpr int raised = 0;
-  words value = words(0U);
+  words value;  ///< 0 before the first: by its user, or arrays of them are cleared by loops
 
   static TESSERA_INLINE auto prepared(words w) -> words { return w; }
 
@@ -221,7 +221,7 @@ struct sums_of_4_bits {
 /// The same of bytes of w with a sign. Where the instruction takes none, w is `prepared`: raised by
 /// 128, which the sum has to lose again; or the magnitudes of w meet an x with the signs of w.
 struct sums_of_8_bits {
-  words value = words(0U);
+  words value;  ///< 0 before the first: by its user, or arrays of them are cleared by loops
 
 #if defined(__AVX512VNNI__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
     defined(__AVX512CD__)

@@ -51,6 +51,8 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
              TESSERA_INLINE { sum[r][p] = lane::load(y + r * y_row + p * width); });
     for (auto b = std::size_t{0}; b < blocks; ++b) {
       typename turned::sums products[Rows][Panels];
+      each([&](std::size_t r, std::size_t p)
+               TESSERA_INLINE { products[r][p] = {lane::words(0U)}; });
       turned const* w[Panels];
 #pragma GCC unroll 2
       for (auto p = std::size_t{0}; p < Panels; ++p) w[p] = weights(b, p);
@@ -126,12 +128,13 @@ inline void round_block_by_vectors(float const* x, rounded_block& to) {
 
 /// As ops/reference/block_product.hpp; outputs that fill no vector are left to it.
 ///
-/// Cost  80 KiB of stack at most
+/// Cost  16 KiB of stack at most
 template <class Stored> struct block_kernel {
   using format = block_format_of<Stored>;
   using turned = turned_numbers<format>;
   static constexpr auto width = lane::pack<float>::width;
   static constexpr auto few_rows = std::size_t{3};
+  static constexpr auto stack = std::size_t{15} * 1024;  ///< of blocks; the rest is a frame's
 
   block_product const& p;
   weight_matrix<float, Stored> const& w;
@@ -155,9 +158,9 @@ template <class Stored> struct block_kernel {
   }
   /// Weights are turned as they are read, for all rows at once.
   void by_few_rows() const {
-    constexpr auto most = std::size_t{256};
-    rounded_block x[few_rows * most];
-    auto const step = equal_parts(blocks, most);
+    constexpr auto most = stack / sizeof(rounded_block);
+    rounded_block x[most];
+    auto const step = equal_parts(blocks, most / std::max<std::size_t>(p.rows, 1));
     for (auto b = std::size_t{0}; b < blocks; b += step) {
       auto const count = std::min(step, blocks - b);
       round(0, p.rows, b, count, x);
@@ -183,14 +186,15 @@ template <class Stored> struct block_kernel {
   /// Turned weights of two vectors of outputs stay in the first level of the cache for as many rows
   /// as do.
   void by_many_rows() const {
-    constexpr auto most = std::size_t{32};
-    rounded_block x[most * most];
+    constexpr auto most_rows = std::size_t{32};
+    constexpr auto most = stack / (most_rows * sizeof(rounded_block) + 2 * sizeof(turned));
+    rounded_block x[most_rows * most];
     turned weights[2 * most];
     auto const step = equal_parts(blocks, most);
     for (auto b = std::size_t{0}; b < blocks; b += step) {
       auto const count = std::min(step, blocks - b);
-      for (auto row = std::size_t{0}; row < p.rows; row += most) {
-        auto const rows = std::min(most, p.rows - row);
+      for (auto row = std::size_t{0}; row < p.rows; row += most_rows) {
+        auto const rows = std::min(most_rows, p.rows - row);
         round(row, rows, b, count, x);
         auto o = std::size_t{0};
         for (; o + 2 * width <= whole; o += 2 * width)
@@ -210,18 +214,18 @@ template <class Stored> struct block_kernel {
         weights[v * count + i] = turned(from + i, p.in);
       }
     }
-    auto const* const end = x + rows * count;
-    auto* y = p.y + row * p.y_row + o;
-    for (; x + 4 * count <= end; x += 4 * count, y += 4 * p.y_row)
-      multiply<4, Panels>(x, weights, y, count);
-    for (; x < end; x += count, y += p.y_row) multiply<1, Panels>(x, weights, y, count);
+    auto* const y = p.y + row * p.y_row + o;
+    auto const fours = rows / 4 * 4;
+    multiply<4, Panels>(x, weights, y, fours, count);
+    multiply<1, Panels>(x + fours * count, weights, y + fours * p.y_row, rows - fours, count);
   }
   template <std::size_t Rows, std::size_t Panels>
   // NOLINTNEXTLINE(readability-non-const-parameter): written
   [[gnu::noinline]] void multiply(rounded_block const* x, turned const* weights, float* y,
-                                  std::size_t count) const {
-    block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(
-        [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
+                                  std::size_t rows, std::size_t count) const {
+    for (auto r = std::size_t{0}; r < rows; r += Rows, x += Rows * count, y += Rows * p.y_row)
+      block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(
+          [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
   }
   /// The blocks of output o from block b on; those of the next output are `blocks` further.
   [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {
