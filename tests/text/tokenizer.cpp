@@ -59,6 +59,65 @@ TEST_CASE("tokenizer: what has no token is unknown, fused, bytes or nothing") {
   CHECK(with({{"unk_token", "?"}, {"fuse_unk", true}}) == ids{0, 1, 0});
   CHECK(with({{"unk_token", "?"}, {"byte_fallback", true}}) == ids{0, 2, 3, 1, 1, 0});
 }
+TEST_CASE("tokenizer: what has no letter in a vocabulary of bytes is left out or unknown") {
+  auto const with = [](json options, char const* text) {
+    auto const bytes =
+        json{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+    auto model = json{{"type", "BPE"}, {"merges", {"a b"}}};
+    model["vocab"] = {{"a", 0}, {"b", 1}, {"ab", 2}, {"?", 3}, {"\u0102", 4}};
+    model.update(options);
+    return tokenizer_of(json{{"model", model}, {"pre_tokenizer", bytes}}.dump()).encode(text);
+  };
+  // The letter of \001 is two bytes long, and what is behind it moves there.
+  CHECK(with(json::object(), "x\001yab").ids == ids{2});
+  CHECK(with(json::object(), "\001ab").offsets == ranges{{0, 1}});
+  CHECK(with(json::object(), "\002ab").ids == ids{4, 2});
+  CHECK(with(json::object(), "\002ab").offsets == ranges{{0, 1}, {1, 3}});
+  CHECK(with({{"unk_token", "?"}}, "\001xab").ids == ids{3, 3, 2});
+  CHECK(with({{"unk_token", "?"}, {"fuse_unk", true}}, "\001\001ab").offsets ==
+        ranges{{0, 2}, {2, 4}});
+}
+TEST_CASE("tokenizer: a long word is cut only where no merge joins") {
+  auto const t = tokenizer_of(R"({"model": {"type": "BPE", "unk_token": "?", "fuse_unk": true,
+    "vocab": {"a": 0, "b": 1, "_": 2, "_a": 3, "ab": 4, "?": 5, "__": 6},
+    "merges": ["_ _", "_ a", "a b"]}})");
+  auto text = std::string{};
+  auto expected = ids{};
+  for (auto i = 0; i < 50; ++i) {
+    text += "__ab_axy_b";  // b and _, and what is unknown, are joined to nothing
+    expected.insert(expected.end(), {6, 4, 3, 5, 2, 1});
+  }
+  CHECK(t.encode(text).ids == expected);
+  CHECK(t.encode(text).offsets[297] == text_range{496, 498});
+}
+TEST_CASE("tokenizer: a word has its tokens and places wherever it comes again") {
+  auto const t = tokenizer_of(R"({"pre_tokenizer": {"type": "WhitespaceSplit"},
+    "model": {"type": "WordPiece", "unk_token": "?",
+    "vocab": {"?": 0, "a": 1, "##b": 2, "##\u00e4": 3, "bb": 4}}})");
+  auto text = std::string{};
+  auto expected = ids{};
+  auto places = ranges{};
+  for (auto i = std::uint32_t{0}; i < 1000; ++i) {
+    auto const at = 45 * i;
+    text += "abb\u00e4 bb \u00e4 abbbbbbbb abbbbbbbbbbbbbbbbbbbbbbb ";
+    expected.insert(expected.end(), {1, 2, 2, 3, 4, 0, 1});
+    places.insert(places.end(),
+                  {{at, at + 1}, {at + 1, at + 2}, {at + 2, at + 3}, {at + 3, at + 4}});
+    places.insert(places.end(), {{at + 5, at + 7}, {at + 8, at + 9}, {at + 10, at + 11}});
+    for (auto k = at + 11; k < at + 19; ++k) {
+      expected.push_back(2);
+      places.push_back({k, k + 1});
+    }
+    expected.push_back(1);
+    places.push_back({at + 20, at + 21});
+    for (auto k = at + 21; k < at + 44; ++k) {
+      expected.push_back(2);
+      places.push_back({k, k + 1});
+    }
+  }
+  CHECK(t.encode(text).ids == expected);
+  CHECK(t.encode(text).offsets == places);
+}
 TEST_CASE("tokenizer: added tokens are found in the text, with the spaces that they take") {
   auto const t = tokenizer_of(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, " ": 2},
     "merges": []}, "decoder": {"type": "Fuse"}, "added_tokens": [

@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/text/tokenizer/added_tokens.hpp>
-#include <tessera/text/tokenizer/decoder.hpp>
-#include <tessera/text/tokenizer/normalizer.hpp>
-#include <tessera/text/tokenizer/post_processor.hpp>
-#include <tessera/text/tokenizer/unigram.hpp>
-#include <tessera/text/tokenizer/word_piece.hpp>
+#include <tessera/text/tokenizer/parts.hpp>
+#include <tessera/text/tokenizer/word_cache.hpp>
 
 namespace tessera {
-
-namespace detail {
-
-/// What a tokenizer is made of; whoever reads a file fills it in.
-struct tokenizer_parts {
-  using model_type = std::variant<bpe_model, word_piece_model, unigram_model>;
-
-  vocabulary words;  ///< the model's tokens
-  model_type model;
-  std::vector<added_token> added;
-  std::vector<normalizer_step> normalizers;
-  std::vector<pre_tokenizer_step> pre_tokenizers;
-  post_processor post;
-  decoder decoding;
-};
-
-/// A model of byte pairs after these steps. Where the last one writes bytes as letters, and all
-/// letters are tokens, the model takes the bytes themselves and the step is left out.
-[[nodiscard]] inline auto bpe_over_bytes(vocabulary const& words,
-                                         std::vector<bpe_model::merge> const& merges,
-                                         bpe_options options,
-                                         std::vector<pre_tokenizer_step>& steps) -> bpe_model {
-  auto bytes = not steps.empty() && std::holds_alternative<write_bytes_as_letters>(steps.back()) &&
-               options.continuing_prefix.empty() && options.end_of_word.empty();
-  for (auto b = std::size_t{0}; bytes && b < 256; ++b) {
-    auto letter = std::string{};
-    append_code_point(letter, byte_letters[b]);
-    bytes = words.find(letter) != no_id;
-  }
-  if (bytes) steps.pop_back();
-  options.letters_are_bytes = bytes;
-  return {words, merges, std::move(options)};
-}
-
-}  // namespace detail
 
 struct encode_options {
   bool add_special_tokens = true;  ///< those that the file puts around a text
@@ -170,6 +131,9 @@ class tokenizer {
     normalize(form);
     return std::string{form.text()};
   }
+  [[nodiscard]] static auto of_text(std::string_view text, text_range range) -> std::string_view {
+    return text.substr(range.begin, range.end - range.begin);
+  }
   [[nodiscard]] static auto whole(std::string_view text) -> text_range {
     return {0, static_cast<std::uint32_t>(text.size())};
   }
@@ -184,52 +148,109 @@ class tokenizer {
       throw text_error("encode: expected less than 4 GiB of text, got " +
                        std::to_string(text.size()) + " bytes");
     detail::expect_utf8(text, "encode");
-    auto work = workspace{.count = detail::code_point_counter(text)};
+    auto work = workspace(text);
     before_.split(text, work.outer);
     for (auto const& piece : work.outer) {
       if (piece.token != detail::text_piece::no_token)
-        put(piece.token, piece.range,
-            text.substr(piece.range.begin, piece.range.end - piece.range.begin), work);
+        put(piece.token, piece.range, [&] { return of_text(text, piece.range); }, work);
       else
         encode_part(text, piece.range, work);
     }
     return std::move(work.result);
   }
   struct workspace {
+    explicit workspace(std::string_view text) : count(text), known(text.size()) {
+      auto const tokens = text.size() / 4 + 8;  // about as many
+      result.ids.reserve(tokens);
+      result.offsets.reserve(tokens);
+    }
+
     detail::code_point_counter count;
-    detail::pieces outer{};
-    detail::pieces inner{};
-    detail::pieces work{};
-    std::vector<detail::token_span> found{};
-    encoding result{};
+    detail::word_cache known;
+    detail::pieces outer;
+    detail::pieces inner;
+    detail::pieces words;
+    std::vector<detail::token_span> found;
+    encoding result;
   };
   void encode_part(std::string_view text, text_range range, workspace& work) const {
     auto part = detail::aligned_text(text, range);
     normalize(part);
     work.inner.clear();
     after_.split(part.text(), work.inner);
-    for (auto const& step : parts_.pre_tokenizers)
-      std::visit([&](auto const& s) { detail::apply(s, part, work.inner, work.work); }, step);
-    auto const changed = part.text();
-    for (auto const& piece : work.inner) {
-      if (piece.token != detail::text_piece::no_token) {
-        put(piece.token, part.source(piece.range),
-            changed.substr(piece.range.begin, piece.range.end - piece.range.begin), work);
-        continue;
+    auto const steps = std::span{parts_.pre_tokenizers};
+    auto const cuts = [](auto const& step) {
+      return std::holds_alternative<detail::split_step>(step);
+    };
+    for (auto at = steps.begin();;) {
+      auto const end = std::find_if_not(at, steps.end(), cuts);
+      if (end == steps.end()) {
+        auto words = word_blocks{this, &part, &work};
+        detail::cut({at, end}, part.text(), work.inner, words);
+        words.finish();
+        return;
       }
-      work.found.clear();
-      std::visit([&](auto const& model) { model.tokenize(changed, piece.range, work.found); },
-                 parts_.model);
-      for (auto const& token : work.found)
-        put(token.id, part.source(token.range), names_.text(token.id), work);
+      detail::cut({at, end}, part.text(), work.inner, work.words);
+      work.inner.swap(work.words);
+      work.words.clear();
+      std::visit(
+          [&](auto const& step) {
+            if constexpr (requires { detail::apply(step, part, work.inner); })
+              detail::apply(step, part, work.inner);
+          },
+          *end);
+      at = std::next(end);
     }
   }
-  void put(std::uint32_t id, text_range source, std::string_view token, workspace& work) const {
+  /// Has words encoded many at a time.
+  struct word_blocks {
+    static constexpr auto most = std::size_t{256};
+    tokenizer const* owner;
+    detail::aligned_text const* part;
+    workspace* work;
+
+    void push_back(detail::text_piece const& word) {
+      work->words.push_back(word);
+      if (work->words.size() == most) finish();
+    }
+    void finish() {
+      owner->encode_words(*part, *work);
+      work->words.clear();
+    }
+  };
+  void encode_words(detail::aligned_text const& part, workspace& work) const {
+    auto const text = part.text();
+    auto const put_found = [&] {
+      for (auto const& token : work.found)
+        put(token.id, part.source(token.range), [&] { return names_.text(token.id); }, work);
+      work.found.clear();
+    };
+    auto const find = [&](auto const& model, text_range word) {
+      work.known.put_tokens(text, word, work.found,
+                            [&](auto& to) { model.tokenize(text, word, to); });
+    };
+    std::visit(
+        [&](auto const& model) {
+          for (auto const& [range, token] : work.words) {
+            if (token != detail::text_piece::no_token) {
+              put_found();
+              put(token, part.source(range), [&] { return of_text(text, range); }, work);
+            } else if constexpr (requires { model.for_each_part(text, range, [](auto) {}); }) {
+              model.for_each_part(text, range, [&](text_range word) { find(model, word); });
+            } else {
+              find(model, range);
+            }
+          }
+        },
+        parts_.model);
+    put_found();
+  }
+  void put(std::uint32_t id, text_range source, auto const& token, workspace& work) const {
     auto const& post = parts_.post;
     auto range = work.count.of(source);
     if (post.trims_spaces) {
       auto const first = work.result.ids.empty() || range.begin == 0;
-      range = trimmed(range, detail::spaces_of_token(token), first && post.keeps_first_space);
+      range = trimmed(range, detail::spaces_of_token(token()), first && post.keeps_first_space);
     }
     work.result.ids.push_back(id);
     work.result.offsets.push_back(range);

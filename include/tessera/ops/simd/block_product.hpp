@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 /// The product of ops/reference/block_product.hpp by vectors of outputs: the same bits.
 ///
@@ -133,7 +134,8 @@ template <class Stored> struct block_kernel {
   using format = block_format_of<Stored>;
   using turned = turned_numbers<format>;
   static constexpr auto width = lane::pack<float>::width;
-  static constexpr auto few_rows = std::size_t{3};
+  /// As many as there are registers for beside the weights.
+  static constexpr auto few_rows = std::size_t{width == 16 ? 8 : 3};
   static constexpr auto stack = std::size_t{15} * 1024;  ///< of blocks; the rest is a frame's
 
   block_product const& p;
@@ -145,8 +147,10 @@ template <class Stored> struct block_kernel {
     p.begin();
     if (p.rows <= few_rows)
       by_few_rows();
+    else if (p.rows <= 8)
+      by_many_rows<8, 1>();
     else
-      by_many_rows();
+      by_many_rows<32, 2>();
   }
 
  private:
@@ -164,11 +168,14 @@ template <class Stored> struct block_kernel {
     for (auto b = std::size_t{0}; b < blocks; b += step) {
       auto const count = std::min(step, blocks - b);
       round(0, p.rows, b, count, x);
-      if (p.rows == 1) read_once<1>(x, b, count);
-      if (p.rows == 2) read_once<2>(x, b, count);
-      if (p.rows == 3) read_once<3>(x, b, count);
+      read_rows(x, b, count, std::make_index_sequence<few_rows>{});
       leave(x, 0, p.rows, b, count);
     }
+  }
+  template <std::size_t... Before>
+  void read_rows(rounded_block const* x, std::size_t b, std::size_t count,
+                 std::index_sequence<Before...>) const {
+    (void)((p.rows == Before + 1 && (read_once<Before + 1>(x, b, count), true)) || ...);
   }
   template <std::size_t Rows>
   [[gnu::noinline]] void read_once(rounded_block const* x, std::size_t b, std::size_t count) const {
@@ -183,22 +190,21 @@ template <class Stored> struct block_kernel {
       });
     }
   }
-  /// Turned weights of two vectors of outputs stay in the first level of the cache for as many rows
-  /// as do.
-  void by_many_rows() const {
-    constexpr auto most_rows = std::size_t{32};
-    constexpr auto most = stack / (most_rows * sizeof(rounded_block) + 2 * sizeof(turned));
-    rounded_block x[most_rows * most];
-    turned weights[2 * most];
+  /// Turned weights of some vectors of outputs stay in the first level of the cache for as many
+  /// rows as do. For fewer rows there is room for more blocks at a time, each read as it lies.
+  template <std::size_t MostRows, std::size_t Panels> void by_many_rows() const {
+    constexpr auto most = stack / (MostRows * sizeof(rounded_block) + Panels * sizeof(turned));
+    rounded_block x[MostRows * most];
+    turned weights[Panels * most];
     auto const step = equal_parts(blocks, most);
     for (auto b = std::size_t{0}; b < blocks; b += step) {
       auto const count = std::min(step, blocks - b);
-      for (auto row = std::size_t{0}; row < p.rows; row += most_rows) {
-        auto const rows = std::min(most_rows, p.rows - row);
+      for (auto row = std::size_t{0}; row < p.rows; row += MostRows) {
+        auto const rows = std::min(MostRows, p.rows - row);
         round(row, rows, b, count, x);
         auto o = std::size_t{0};
-        for (; o + 2 * width <= whole; o += 2 * width)
-          turn_once<2>(x, weights, row, rows, o, b, count);
+        for (; o + Panels * width <= whole; o += Panels * width)
+          turn_once<Panels>(x, weights, row, rows, o, b, count);
         if (o < whole) turn_once<1>(x, weights, row, rows, o, b, count);
         leave(x, row, rows, b, count);
       }

@@ -18,46 +18,79 @@ struct added_token {
 
 namespace detail {
 
-/// Strings by their bytes, from the first one on.
+/// Strings by their bytes, from the first one on. What follows the same bytes lies together.
+///
+/// Cost  13 bytes for each beginning of a string
 class byte_trie {
  public:
-  byte_trie() = default;
-  /// `bytes` in all strings together.
-  explicit byte_trie(std::size_t bytes) : children_(bytes), values_(1, no_id) {}
+  using entry = std::pair<std::string_view, std::uint32_t>;
 
-  /// Of equal strings the first one counts.
-  void insert(std::string_view text, std::uint32_t value) {
-    auto node = std::uint32_t{0};
-    for (auto const c : text) {
-      auto const byte = static_cast<unsigned char>(c);
-      auto next = children_.find(node, byte);
-      if (next == pair_table::none) {
-        next = values_.size();
-        children_.insert(node, byte, next);
-        values_.push_back(no_id);
+  byte_trie() = default;
+  /// Strings that are not empty and their values, of equal ones the smallest.
+  explicit byte_trie(std::vector<entry> strings) {
+    std::ranges::sort(strings);
+    nodes_.push_back({});
+    bytes_.push_back(0);
+    // The strings through each node: from one number on, how many, and how long the beginning is.
+    struct bunch {
+      std::size_t begin, end, depth;
+    };
+    auto bunches = std::vector<bunch>{{0, strings.size(), 0}};
+    for (auto node = std::size_t{0}; node < bunches.size(); ++node) {
+      auto [begin, end, depth] = bunches[node];
+      for (; begin < end && strings[begin].first.size() == depth; ++begin)
+        nodes_[node].value = std::min(nodes_[node].value, strings[begin].second);
+      nodes_[node].children = static_cast<std::uint32_t>(nodes_.size());
+      while (begin < end) {
+        auto const byte = byte_at(strings[begin].first, depth);
+        auto const first = begin;
+        while (begin < end && byte_at(strings[begin].first, depth) == byte) ++begin;
+        bunches.push_back({first, begin, depth + 1});
+        nodes_.push_back({});
+        bytes_.push_back(byte);
+        if (node == 0) first_[byte] = static_cast<std::uint32_t>(nodes_.size() - 1);
       }
-      node = static_cast<std::uint32_t>(next);
+      nodes_[node].count = static_cast<std::uint32_t>(nodes_.size()) - nodes_[node].children;
     }
-    if (not text.empty()) first_[byte_at(text, 0)] = true;
-    if (values_[node] == no_id) values_[node] = value;
   }
   [[nodiscard]] auto may_begin(char c) const -> bool {
-    return first_[static_cast<unsigned char>(c)];
+    return first_[static_cast<unsigned char>(c)] != 0;
   }
   /// Calls found(length, value) for each string that the text begins with, the shorter first.
   void for_each_prefix(std::string_view text, auto const& found) const {
-    auto node = std::uint64_t{0};
-    for (auto i = std::size_t{0}; i < text.size(); ++i) {
-      node = children_.find(static_cast<std::uint32_t>(node), byte_at(text, i));
-      if (node == pair_table::none) return;
-      if (values_[node] != no_id) found(static_cast<std::uint32_t>(i + 1), values_[node]);
+    if (text.empty()) return;
+    auto node = first_[byte_at(text, 0)];
+    for (auto i = std::size_t{1}; node != 0; ++i) {
+      if (nodes_[node].value != no_id) found(static_cast<std::uint32_t>(i), nodes_[node].value);
+      if (i == text.size()) return;
+      node = child(nodes_[node], byte_at(text, i));
     }
   }
 
  private:
-  pair_table children_;
-  std::vector<std::uint32_t> values_;
-  std::array<bool, 256> first_{};
+  struct node_type {
+    std::uint32_t children = 0;  // the number of the first one
+    std::uint32_t count = 0;
+    std::uint32_t value = no_id;
+  };
+  /// Its number, or 0.
+  [[nodiscard]] auto child(node_type const& of, unsigned char byte) const -> std::uint32_t {
+    auto const* const bytes = bytes_.data() + of.children;
+    if (of.count > 8) {
+      auto const* const at = std::memchr(bytes, byte, of.count);
+      return at == nullptr
+                 ? 0
+                 : of.children +
+                       static_cast<std::uint32_t>(static_cast<unsigned char const*>(at) - bytes);
+    }
+    for (auto i = std::uint32_t{0}; i < of.count; ++i)
+      if (bytes[i] == byte) return of.children + i;
+    return 0;
+  }
+
+  std::vector<node_type> nodes_;
+  std::vector<unsigned char> bytes_;  // by which each is reached
+  std::array<std::uint32_t, 256> first_{};
 };
 
 /// Finds added tokens in a text, the leftmost and of these the longest.
@@ -67,11 +100,10 @@ class added_token_finder {
   /// `texts` are the tokens' as they stand in what is searched.
   added_token_finder(std::vector<added_token> tokens, std::vector<std::string> const& texts)
       : tokens_(std::move(tokens)) {
-    auto bytes = std::size_t{0};
-    for (auto const& text : texts) bytes += text.size();
-    trie_ = byte_trie(bytes);
+    auto strings = std::vector<byte_trie::entry>{};
     for (auto i = std::size_t{0}; i < texts.size(); ++i)
-      if (not texts[i].empty()) trie_.insert(texts[i], static_cast<std::uint32_t>(i));
+      if (not texts[i].empty()) strings.emplace_back(texts[i], static_cast<std::uint32_t>(i));
+    trie_ = byte_trie(std::move(strings));
   }
 
   /// The tokens in the text and what lies between them.

@@ -3,9 +3,7 @@
 
 #include <tessera/io/json_text.hpp>
 #include <tessera/text/tokenizer/aligned_text.hpp>
-#include <tessera/text/tokenizer/vocabulary.hpp>
-
-#include <queue>
+#include <tessera/text/tokenizer/bpe_merges.hpp>
 
 namespace tessera {
 
@@ -37,9 +35,7 @@ struct token_span {
 /// Byte pair encoding: the code points, or bytes, of a word are joined by the merge of the lowest
 /// rank, the leftmost first, until there is none.
 ///
-/// Cost    a word that is a token which its merges build is one look-up; others take n^2 steps up
-/// to
-///         64 symbols and n log n above
+/// Cost    a word that is a token which its merges build is one look-up
 /// Source  Sennrich, Haddow, Birch: Neural Machine Translation of Rare Words with Subword Units
 class bpe_model {
  public:
@@ -57,8 +53,26 @@ class bpe_model {
       bytes_[b] = words.find(options_.letters_are_bytes ? letter : byte_token(b));
     }
     find_whole_words(words);
+    find_joints(words, merges);
   }
 
+  /// Calls part(range) for parts of a long word that have the tokens of the whole: no merge joins
+  /// what is before a cut to what is behind it.
+  void for_each_part(std::string_view text, text_range word, auto const& part) const {
+    auto begin = word.begin;
+    auto before = char32_t{0};
+    for (auto at = begin; can_cut_ && word.end - word.begin > bpe_merges::few && at < word.end;) {
+      auto const c = code_point_at(text, at);
+      if (at > begin && not joints_.has(before, c.value) &&
+          symbol_index_.find(symbols_, text.substr(at, c.bytes)) != no_id) {
+        part(text_range{begin, at});
+        begin = at;
+      }
+      before = c.value;
+      at += c.bytes;
+    }
+    part(text_range{begin, word.end});
+  }
   /// Appends the tokens of the word that is the part `range` of `text`.
   void tokenize(std::string_view text, text_range range, std::vector<token_span>& to) const {
     auto const word = text.substr(range.begin, range.end - range.begin);
@@ -70,11 +84,28 @@ class bpe_model {
   }
 
  private:
-  struct symbol {
-    std::uint32_t id;
-    std::uint32_t length;
+  /// Letters without a token that follow each other: one unknown token, or one for each.
+  class unknown_run {
+   public:
+    unknown_run(std::vector<symbol>& to, std::uint32_t id, bool fused)
+        : to_(&to), id_(id), fused_(fused) {}
+
+    void add(std::uint32_t length) {
+      if (id_ == no_id) return;
+      if (not fused_) finish();
+      length_ += length;
+    }
+    void finish() {
+      if (length_ > 0) to_->push_back({id_, length_});
+      length_ = 0;
+    }
+
+   private:
+    std::vector<symbol>* to_;
+    std::uint32_t id_;
+    bool fused_;
+    std::uint32_t length_ = 0;
   };
-  static constexpr auto few = std::size_t{64};
 
   [[nodiscard]] static auto expect_token(vocabulary const& words, std::string_view text,
                                          std::string const& what) -> std::uint32_t {
@@ -88,7 +119,7 @@ class bpe_model {
     auto const b = expect_token(words, pair.second, what);
     auto joined = std::string{pair.first};
     joined += pair.second.substr(std::min(options_.continuing_prefix.size(), pair.second.size()));
-    merges_.insert(a, b, std::uint64_t{rank} << 32U | expect_token(words, joined, what));
+    merges_.insert(a, b, rank, expect_token(words, joined, what));
   }
   /// The tokens by what words are made of, and those among them that a word alone gives.
   void find_whole_words(vocabulary const& words) {
@@ -124,47 +155,83 @@ class bpe_model {
   }
   static constexpr auto longest_checked = std::size_t{256};
 
+  /// The neighbours that a merge may join. There is no cutting where a word counts as a whole, or
+  /// where a merge is of a token that stands for other text than its own.
+  void find_joints(vocabulary const& words, std::vector<merge> const& merges) {
+    auto const has_bytes =
+        options_.byte_fallback && std::ranges::find(bytes_, no_id) == bytes_.end();
+    can_cut_ = not options_.whole_words_first && not options_.letters_are_bytes &&
+               options_.continuing_prefix.empty() && options_.end_of_word.empty() &&
+               (unknown_ != no_id || has_bytes);
+    joints_ = pair_table(can_cut_ ? merges.size() : 0);
+    auto const is_other = [&](std::string_view token) {
+      auto const id = words.find(token);
+      return id == unknown_ || std::ranges::find(bytes_, id) != bytes_.end();
+    };
+    for (auto const& [a, b] : merges) {
+      can_cut_ = can_cut_ && not a.empty() && not b.empty() && not is_other(a) && not is_other(b);
+      if (not can_cut_) return;
+      joints_.insert(code_point_before(a, a.size()).value, code_point_at(b, 0).value, 0);
+    }
+  }
   void merge_word(std::string_view word, std::uint32_t begin, std::vector<token_span>& to) const {
-    if (options_.letters_are_bytes && word.size() <= few) {
-      merge_few_bytes(word, begin, to);
+    if (options_.letters_are_bytes) {
+      merge_bytes(word, begin, to);
       return;
     }
     auto symbols = std::vector<symbol>{};
     symbols.reserve(word.size());
-    if (options_.letters_are_bytes)
-      for (auto const c : word) symbols.push_back({bytes_[static_cast<unsigned char>(c)], 1});
-    else
-      symbols_of(word, symbols);
-    if (symbols.size() > few) {
-      merge_many(symbols);
-      append(symbols, begin, to);
-      return;
-    }
-    auto few_symbols = std::array<symbol, few>{};
-    std::ranges::copy(symbols, few_symbols.begin());
-    append({few_symbols.data(), merge_few(few_symbols, symbols.size())}, begin, to);
+    symbols_of(word, symbols);
+    append(std::span{symbols}.first(merges_.apply(symbols)), begin, to);
   }
-  void merge_few_bytes(std::string_view word, std::uint32_t begin,
-                       std::vector<token_span>& to) const {
-    auto symbols = std::array<symbol, few>{};
-    for (auto i = std::size_t{0}; i < word.size(); ++i) symbols[i] = {bytes_[byte_at(word, i)], 1};
-    append({symbols.data(), merge_few(symbols, word.size())}, begin, to);
+  void merge_bytes(std::string_view word, std::uint32_t begin, std::vector<token_span>& to) const {
+    auto small = std::array<symbol, bpe_merges::few>{};
+    auto large = std::vector<symbol>(word.size() > small.size() ? word.size() : 0);
+    auto const symbols = large.empty() ? std::span{small}.first(word.size()) : std::span{large};
+    auto lacks = false;
+    for (auto i = std::size_t{0}; i < word.size(); ++i) {
+      symbols[i] = {bytes_[byte_at(word, i)], 1};
+      lacks |= symbols[i].id == no_id;
+    }
+    if (lacks)
+      merge_letters(word, begin, to);
+    else
+      append(symbols.first(merges_.apply(symbols)), begin, to);
+  }
+  /// A word of bytes some of which have no token, through the letters of which the vocabulary has
+  /// it: where such a letter is left out, its place is that of the next one.
+  void merge_letters(std::string_view word, std::uint32_t begin,
+                     std::vector<token_span>& to) const {
+    auto symbols = std::vector<symbol>{};
+    auto places = std::vector<std::uint32_t>{};  // of bytes, for each byte of the letters
+    auto unknown = unknown_run(symbols, unknown_, options_.fuse_unknown);
+    for (auto i = std::uint32_t{0}; i < word.size(); ++i) {
+      auto const byte = byte_at(word, i);
+      auto const length = byte_letters[byte] < 0x80 ? 1U : 2U;
+      places.insert(places.end(), length, begin + i);
+      if (bytes_[byte] == no_id) {
+        unknown.add(length);
+        continue;
+      }
+      unknown.finish();
+      symbols.push_back({bytes_[byte], length});
+    }
+    unknown.finish();
+    auto const first = to.size();
+    append(std::span{symbols}.first(merges_.apply(symbols)), 0, to);
+    for (auto& token : std::span{to}.subspan(first))
+      token.range = {places[token.range.begin], places[token.range.end - 1] + 1};
   }
   static void append(std::span<symbol const> symbols, std::uint32_t begin,
                      std::vector<token_span>& to) {
     for (auto const& s : symbols) {
-      if (s.length == 0) continue;
       to.push_back({s.id, {begin, begin + s.length}});
       begin += s.length;
     }
   }
   /// The first symbols of a word by code points, with unknown ones and bytes in their place.
   void symbols_of(std::string_view word, std::vector<symbol>& to) const {
-    auto pending = symbol{no_id, 0};
-    auto const put_pending = [&] {
-      if (pending.length > 0) to.push_back(pending);
-      pending = {no_id, 0};
-    };
+    auto unknown = unknown_run(to, unknown_, options_.fuse_unknown);
     auto affixed = std::string{};
     for (auto at = std::uint32_t{0}; at < word.size();) {
       auto const bytes = code_point_at(word, at).bytes;
@@ -180,14 +247,13 @@ class bpe_model {
         letter = affixed;
       }
       if (auto const id = symbol_index_.find(symbols_, letter); id != no_id) {
-        put_pending();
+        unknown.finish();
         to.push_back({id, bytes});
-      } else if (not put_bytes(letter, to) && unknown_ != no_id) {
-        if (not options_.fuse_unknown) put_pending();
-        pending = {unknown_, pending.length + bytes};
+      } else if (not put_bytes(letter, to)) {
+        unknown.add(bytes);
       }
     }
-    put_pending();
+    unknown.finish();
   }
   [[nodiscard]] auto put_bytes(std::string_view letter, std::vector<symbol>& to) const -> bool {
     if (not options_.byte_fallback) return false;
@@ -197,77 +263,15 @@ class bpe_model {
     return true;
   }
 
-  /// The rank of the merge of two neighbours and what it gives; the largest number where none is.
-  [[nodiscard]] auto merge_of(symbol a, symbol b) const -> std::uint64_t {
-    return merges_.find(a.id, b.id);
-  }
-  /// How many symbols are left.
-  [[nodiscard]] auto merge_few(std::array<symbol, few>& s, std::size_t n) const -> std::size_t {
-    auto merges = std::array<std::uint64_t, few>{};
-    for (auto i = std::size_t{0}; i + 1 < n; ++i) merges[i] = merge_of(s[i], s[i + 1]);
-    while (n > 1) {
-      auto best = std::size_t{0};
-      for (auto i = std::size_t{1}; i + 1 < n; ++i)
-        if (merges[i] < merges[best]) best = i;
-      if (merges[best] == pair_table::none) break;
-      s[best] = {static_cast<std::uint32_t>(merges[best]), s[best].length + s[best + 1].length};
-      for (auto i = best + 1; i + 1 < n; ++i) {
-        s[i] = s[i + 1];
-        merges[i] = merges[i + 1];
-      }
-      --n;
-      if (best > 0) merges[best - 1] = merge_of(s[best - 1], s[best]);
-      if (best + 1 < n) merges[best] = merge_of(s[best], s[best + 1]);
-    }
-    return n;
-  }
-  /// Symbols that were joined to one before them have no length afterwards.
-  void merge_many(std::vector<symbol>& s) const {
-    struct candidate {
-      std::uint64_t joins;
-      std::uint32_t at;
-      std::uint32_t length;  // of both: another one where a neighbour has grown
-      auto operator>(candidate const& b) const -> bool {
-        return std::pair{joins >> 32U, at} > std::pair{b.joins >> 32U, b.at};
-      }
-    };
-    auto const n = static_cast<std::uint32_t>(s.size());
-    auto next = std::vector<std::uint32_t>(n);
-    auto before = std::vector<std::uint32_t>(n);
-    auto queue = std::priority_queue<candidate, std::vector<candidate>, std::greater<>>{};
-    auto const offer = [&](std::uint32_t a, std::uint32_t b) {
-      auto const joins = merge_of(s[a], s[b]);
-      if (joins != pair_table::none) queue.push({joins, a, s[a].length + s[b].length});
-    };
-    for (auto i = std::uint32_t{0}; i < n; ++i) {
-      next[i] = i + 1;
-      before[i] = i - 1;
-      if (i > 0) offer(i - 1, i);
-    }
-    for (; not queue.empty();) {
-      auto const best = queue.top();
-      queue.pop();
-      auto const a = best.at;
-      auto const b = next[a];
-      if (s[a].length == 0 || b == n || s[a].length + s[b].length != best.length) continue;
-      s[a] = {static_cast<std::uint32_t>(best.joins), best.length};
-      s[b].length = 0;
-      next[a] = next[b];
-      if (next[a] < n) {
-        before[next[a]] = a;
-        offer(a, next[a]);
-      }
-      if (before[a] < n) offer(before[a], a);
-    }
-  }
-
   bpe_options options_;
-  pair_table merges_;
+  bpe_merges merges_;
   std::uint32_t unknown_ = no_id;
   std::array<std::uint32_t, 256> bytes_{};
   string_list symbols_;
   string_index symbol_index_;
   string_index whole_words_;
+  bool can_cut_ = false;
+  pair_table joints_;  // of code points
 };
 
 }  // namespace detail

@@ -67,8 +67,7 @@ inline void read_normalizer(json_place const& step, std::vector<normalizer_step>
 }
 [[nodiscard]] inline auto metaspace_of(json_place const& step) -> spaces_as_letter {
   using prefix = spaces_as_letter::prefix;
-  auto result = spaces_as_letter{.letter = step.letter("replacement", "\xE2\x96\x81"),
-                                 .split = step.flag("split", true)};
+  auto result = spaces_as_letter{.letter = step.letter("replacement", "\xE2\x96\x81")};
   auto const scheme = step.text("prepend_scheme", "always");
   if (scheme != "always" && scheme != "first" && scheme != "never")
     step["prepend_scheme"].expected("always, first or never");
@@ -99,7 +98,11 @@ inline void read_pre_tokenizer(json_place const& step, std::vector<pre_tokenizer
     auto const delimiter = step.letter("delimiter", "");
     to.emplace_back(split_step{split_code_point{code_point_at(delimiter, 0).value}});
   } else if (type == "Metaspace") {
-    to.emplace_back(metaspace_of(step));
+    auto const spaces = metaspace_of(step);
+    to.emplace_back(spaces);
+    if (step.flag("split", true))
+      to.emplace_back(split_step{
+          split_code_point{code_point_at(spaces.letter, 0).value, separator::with_next}});
   } else {
     step.fail("the pre-tokenizer " + type + " is not known");
   }

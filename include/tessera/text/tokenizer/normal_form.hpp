@@ -74,7 +74,7 @@ class normalization {
       if (not stays(form_, c.value)) return before;
       before = at;
       at += c.bytes;
-      if (auto const plain = static_cast<std::uint32_t>(ascii_words(text, at)); plain > 0) {
+      if (auto const plain = static_cast<std::uint32_t>(ascii_bytes(text, at)); plain > 0) {
         at += plain;
         before = at - 1;
       }

@@ -39,23 +39,46 @@ using normalizer_step =
                  replace_pattern, bert_normalizer, write_bytes_as_letters>;
 
 /// Writes a text anew, one code point after another: edit(editor, code_point) puts or skips it.
-void rewrite_code_points(aligned_text& text, auto const& edit) {
+/// For ASCII ascii(byte) is put instead.
+void rewrite_code_points(aligned_text& text, auto const& ascii, auto const& edit) {
   auto editor = text_editor(text);
-  while (not editor.is_done()) edit(editor, editor.next().value);
+  while (not editor.is_done())
+    if (auto const plain = ascii_bytes(text.text(), editor.at()); plain > 0)
+      editor.copy(editor.at() + static_cast<std::uint32_t>(plain), ascii);
+    else
+      edit(editor, editor.next().value);
   editor.finish(text);
 }
-[[nodiscard]] inline auto any_code_point(std::string_view text, auto const& is) -> bool {
-  for (auto at = std::size_t{0}; at < text.size();) {
+/// Where the first code point from `at` on begins that `is` says yes to; the text's end without
+/// one.
+[[nodiscard]] inline auto find_code_point(std::string_view text, std::size_t at, auto const& is)
+    -> std::size_t {
+  constexpr auto block = std::size_t{64};  // is searched for one only where there is one
+  while (at < text.size()) {
+    auto const end = at + ascii_bytes(text.substr(0, at + block), at);
+    auto found = false;
+    for (auto i = at; i < end; ++i) found |= is(char32_t{byte_at(text, i) & 0x7FU});
+    while (found && not is(char32_t{byte_at(text, at)})) ++at;
+    if (found) return at;
+    at = end;
+    if (at == text.size() || byte_at(text, at) < 0x80) continue;
     auto const c = code_point_at(text, at);
-    if (is(c.value)) return true;
+    if (is(c.value)) return at;
     at += c.bytes;
   }
-  return false;
+  return at;
+}
+[[nodiscard]] inline auto any_code_point(std::string_view text, auto const& is) -> bool {
+  return find_code_point(text, 0, is) < text.size();
 }
 void remove_code_points(aligned_text& text, auto const& is) {
   if (not any_code_point(text.text(), is)) return;
-  rewrite_code_points(
-      text, [&](text_editor& editor, char32_t c) { is(c) ? editor.skip() : editor.put(c); });
+  auto editor = text_editor(text);
+  while (not editor.is_done()) {
+    editor.copy(static_cast<std::uint32_t>(find_code_point(text.text(), editor.at(), is)));
+    editor.skip();
+  }
+  editor.finish(text);
 }
 
 inline void apply(normal_form form, aligned_text& text) { normalization(form).apply(text); }
@@ -67,7 +90,10 @@ inline void apply(lower_case, aligned_text& text) {
   };
   if (not any_code_point(text.text(), [&](char32_t c) { return c == 0x130 || lower(c) != c; }))
     return;
-  rewrite_code_points(text, [&](text_editor& editor, char32_t c) {
+  auto const ascii = [&](char c) {
+    return static_cast<char>(lower(static_cast<unsigned char>(c) & 0x7FU));
+  };
+  rewrite_code_points(text, ascii, [&](text_editor& editor, char32_t c) {
     if (c != 0x130) {
       editor.put(lower(c));
       return;
@@ -144,12 +170,14 @@ inline void apply(bert_normalizer const& step, aligned_text& text) {
   };
   if (step.clean) {
     remove_code_points(text, is_control);
-    if (any_code_point(text.text(), [](char32_t c) { return c != ' ' && is_space(c); }))
+    if (any_code_point(text.text(), [](char32_t c) { return c != ' ' && is_space(c); })) {
+      auto const ascii = [](char c) { return c >= '\t' && c <= '\r' ? ' ' : c; };
       rewrite_code_points(
-          text, [](text_editor& editor, char32_t c) { editor.put(is_space(c) ? U' ' : c); });
+          text, ascii, [](text_editor& editor, char32_t c) { editor.put(is_space(c) ? U' ' : c); });
+    }
   }
   if (step.space_ideographs && any_code_point(text.text(), is_ideograph))
-    rewrite_code_points(text, [](text_editor& editor, char32_t c) {
+    rewrite_code_points(text, std::identity{}, [](text_editor& editor, char32_t c) {
       if (not is_ideograph(c)) {
         editor.put(c);
         return;
@@ -167,8 +195,7 @@ inline void apply(bert_normalizer const& step, aligned_text& text) {
 }
 inline void apply(write_bytes_as_letters step, aligned_text& text) {
   auto whole = pieces{{{0, text.size()}}};
-  auto work = pieces{};
-  apply(step, text, whole, work);
+  apply(step, text, whole);
 }
 
 }  // namespace tessera::detail

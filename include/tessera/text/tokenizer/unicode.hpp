@@ -74,20 +74,21 @@ inline void append_code_point(std::string& text, char32_t c) {
   low(0);
 }
 
-/// How many bytes of the text are ASCII from `at` on, whole words of eight at least.
-[[nodiscard]] inline auto ascii_words(std::string_view text, std::size_t at) -> std::size_t {
+/// How many bytes of the text are ASCII from `at` on.
+[[nodiscard]] inline auto ascii_bytes(std::string_view text, std::size_t at) -> std::size_t {
   auto const begin = at;
   for (; at + 8 <= text.size(); at += 8) {
     auto word = std::uint64_t{};
     std::memcpy(&word, text.data() + at, 8);
     if ((word & 0x8080808080808080U) != 0) break;
   }
+  while (at < text.size() && byte_at(text, at) < 0x80) ++at;
   return at - begin;
 }
 /// Errors  text_error where bytes are no UTF-8
 inline void expect_utf8(std::string_view text, std::string_view what) {
   for (auto at = std::size_t{0}; at < text.size();) {
-    at += ascii_words(text, at);
+    at += ascii_bytes(text, at);
     if (at == text.size()) return;
     auto const piece = utf8_piece_at(text, at);
     if (not piece.is_letter)

@@ -18,11 +18,10 @@ class unigram_model {
   unigram_model(vocabulary const& words, std::vector<double> scores, std::uint32_t unknown,
                 bool byte_fallback)
       : scores_(std::move(scores)), unknown_(unknown) {
-    auto bytes = std::size_t{0};
-    for (auto id = std::size_t{0}; id < words.size(); ++id) bytes += words.text(id).size();
-    trie_ = byte_trie(bytes);
+    auto strings = std::vector<byte_trie::entry>{};
     for (auto id = std::uint32_t{0}; id < words.size(); ++id)
-      if (not words.text(id).empty()) trie_.insert(words.text(id), id);
+      if (not words.text(id).empty()) strings.emplace_back(words.text(id), id);
+    trie_ = byte_trie(std::move(strings));
     auto least = std::numeric_limits<double>::infinity();
     for (auto const score : scores_) least = std::min(least, score);
     unknown_score_ = least - 10;
@@ -34,7 +33,10 @@ class unigram_model {
   /// Errors  text_error for a code point that is no token where there is no unknown token
   void tokenize(std::string_view text, text_range range, std::vector<token_span>& to) const {
     auto const word = text.substr(range.begin, range.end - range.begin);
-    auto const ends = best_ends(word);
+    auto small = std::array<path_end, 64>{};
+    auto large = std::vector<path_end>(word.size() < small.size() ? 0 : word.size() + 1);
+    auto const ends = large.empty() ? std::span{small}.first(word.size() + 1) : std::span{large};
+    find_best_ends(word, ends);
     auto const begin = to.size();
     for (auto end = static_cast<std::uint32_t>(word.size()); end > 0;) {
       auto const& best = ends[end];
@@ -56,8 +58,7 @@ class unigram_model {
     std::uint32_t begin = no_id;
   };
   /// For each end of a token, the last token of the best path to it.
-  [[nodiscard]] auto best_ends(std::string_view word) const -> std::vector<path_end> {
-    auto ends = std::vector<path_end>(word.size() + 1);
+  void find_best_ends(std::string_view word, std::span<path_end> ends) const {
     for (auto at = std::uint32_t{0}; at < word.size();) {
       auto const bytes = code_point_at(word, at).bytes;
       auto is_known = false;
@@ -78,7 +79,6 @@ class unigram_model {
       }
       at += bytes;
     }
-    return ends;
   }
   /// Unknown parts by the token of that text, or by bytes, where the vocabulary has them.
   void replace_unknown(std::string_view text, std::size_t begin,

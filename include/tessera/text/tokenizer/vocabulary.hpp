@@ -113,6 +113,9 @@ class pair_table {
     for (auto at = place_of(a, b);; at = (at + 1) & (slots_.size() - 1))
       if (slots_[at].value == none || slots_[at].key == key) return slots_[at].value;
   }
+  [[nodiscard]] auto has(std::uint32_t a, std::uint32_t b) const -> bool {
+    return find(a, b) != none;
+  }
 
  private:
   struct slot {
