@@ -184,7 +184,7 @@ template <class Stored> struct block_kernel {
       auto const tile = block_tile<format, Rows, 1>{x, count, p.y + o, p.y_row, count};
       auto here = turned();
       tile.run([&](std::size_t i, std::size_t) TESSERA_INLINE {
-        fetch_ahead<width * sizeof(format)>(from + i * width, blocks * sizeof(format));
+        fetch<1>(o, b, i, count);
         here = turned(from + i, p.in);
         return &here;
       });
@@ -216,7 +216,7 @@ template <class Stored> struct block_kernel {
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b);
       for (auto i = std::size_t{0}; i < count; ++i) {
-        fetch_ahead<width * sizeof(format), Panels>(from + i * width, blocks * sizeof(format));
+        fetch<Panels>(o + v * width, b, i, count);
         weights[v * count + i] = turned(from + i, p.in);
       }
     }
@@ -232,6 +232,16 @@ template <class Stored> struct block_kernel {
     for (auto r = std::size_t{0}; r < rows; r += Rows, x += Rows * count, y += Rows * p.y_row)
       block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(
           [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
+  }
+  /// Asks for what comes after block b + i of an output's vector: where the blocks are read in
+  /// parts, the first part asks for all of them, in their order.
+  template <std::size_t Vectors>
+  TESSERA_INLINE void fetch(std::size_t o, std::size_t b, std::size_t i, std::size_t count) const {
+    if (b > 0) return;
+    auto const parts = (blocks + count - 1) / count;
+    for (auto k = i * parts; k < (i + 1) * parts; ++k)
+      fetch_ahead<width * sizeof(format), Vectors>(blocks_at(o, 0) + k * width,
+                                                   blocks * sizeof(format));
   }
   /// The blocks of output o from block b on; those of the next output are `blocks` further.
   [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {
