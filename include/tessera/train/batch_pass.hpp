@@ -49,6 +49,7 @@ template <class Training, class Loss> class batch_pass {
     auto loss = 0.0;
     for (auto const part : losses_) loss += static_cast<double>(part);
     (void)training_.gradient();
+    wait_on<backend_of<typename Training::input>>();
     return loss;
   }
   /// Where the batch went wrong, in words.

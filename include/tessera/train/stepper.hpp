@@ -57,6 +57,7 @@ template <class Training, class Loss, class... Parts> class stepper {
     clip(gradient, norm);
     training_.update(optimizer);
     parts_.updated(training_.parameters, p.updates);
+    wait_on<backend_of<typename Training::input>>();
     p.loss_sum += loss * static_cast<double>(n);
     p.largest_norm = std::max(p.largest_norm, norm);
     ++p.updates;
