@@ -5,13 +5,16 @@
 
 namespace frequency {
 
-struct stateful_mode;
-struct windowed_mode;
+template <class Backend> struct stateful_mode_on;
+template <class Backend> struct windowed_mode_on;
 /// Instantiated in models/.
 template <class Mode, class Model>
 [[nodiscard]] auto make_filter_of(settings const& s) -> std::unique_ptr<filter>;
 
 namespace {
+
+using stateful_mode = stateful_mode_on<tessera::default_backend>;
+using windowed_mode = windowed_mode_on<tessera::default_backend>;
 
 constexpr compiled_model table[] = {
     {"stateful", "plain", 64, 1, make_filter_of<stateful_mode, plain<64, 1>>},
