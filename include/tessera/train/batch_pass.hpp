@@ -3,6 +3,7 @@
 
 #include <tessera/train/diagnosis.hpp>
 #include <tessera/train/evaluation.hpp>
+#include <tessera/train/placement.hpp>
 
 namespace tessera::detail {
 

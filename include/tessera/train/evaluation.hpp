@@ -5,6 +5,7 @@
 #include <tessera/train/lent_passes.hpp>
 #include <tessera/train/limits.hpp>
 #include <tessera/train/log.hpp>
+#include <tessera/train/placement.hpp>
 #include <tessera/train/scores.hpp>
 #include <tessera/train/workers.hpp>
 

@@ -5,6 +5,7 @@
 #include <tessera/train/gradient_sum.hpp>
 #include <tessera/train/options.hpp>
 #include <tessera/train/parts.hpp>
+#include <tessera/train/placement.hpp>
 #include <tessera/train/progress.hpp>
 #include <tessera/train/rounded_weights.hpp>
 

@@ -5,6 +5,7 @@
 #include <tessera/train/checkpoint.hpp>
 #include <tessera/train/described.hpp>
 #include <tessera/train/interrupt.hpp>
+#include <tessera/train/placement.hpp>
 #include <tessera/train/stepper.hpp>
 
 #include <algorithm>
@@ -18,7 +19,9 @@ namespace tessera {
 /// Training is a tessera::training; Loss as in layers/loss.hpp, sources as in data/batches.hpp,
 /// Parts as in train/parts.hpp. Schedule has rate(base, epoch), or is by_step, or
 /// reduce_on_plateau. Chunks of a batch are shared among threads, and their number is part of the
-/// type; where there is one, its large products are. The bits do not depend on the threads.
+/// type; where there is one, its large products are. The bits do not depend on the threads. Where
+/// the tensors of the training are a device's, one thread launches, and the host waits for each
+/// step; what sources and callbacks are given lies where both see it.
 ///
 /// State   `progress`, and with it everything that the next step depends on: see checkpoint.hpp
 /// Cost    allocates when it is made and when a fit begins, a batch nothing. A validation runs in
