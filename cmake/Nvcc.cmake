@@ -1,6 +1,9 @@
-# tessera_cuda_program(<target> <file.cu> [CUBLASLT] [<sources>...]): device code for sm_80 and
-# sm_90, with products by cuBLASLt where that is said, by nvcc 13, the machine's or the one that bootstrap.sh puts into build/nvcc. CMake's own
-# CUDA support is not used: 3.25 does not know the layout of the latter.
+# Device code for sm_80 and sm_90 by nvcc 13, the machine's or the one that bootstrap.sh puts into
+# build/nvcc. CMake's own CUDA support is not used: 3.25 does not know the layout of the latter.
+#   tessera_cuda_program(<target> <file.cu> [CUBLASLT] [<sources>...])
+# makes a program, with products by cuBLASLt where that is said.
+#   tessera_cuda_part(<target> <file.cu>)
+# adds a file to one that there is; it sees what the target's own sources see.
 file(GLOB own "${PROJECT_SOURCE_DIR}/build/nvcc/lib/python3*/site-packages/nvidia/cu13/bin")
 find_program(TESSERA_NVCC nvcc HINTS ${own} /usr/local/cuda/bin
   DOC "The CUDA compiler, 13 or later")
@@ -17,28 +20,41 @@ message(STATUS "tessera: device code by ${TESSERA_NVCC}")
 find_path(TESSERA_NVCC_HANA boost/hana.hpp)
 
 # Multiply-adds are fused where the library says so, and nowhere else.
-set(TESSERA_NVCC_FLAGS -std=c++20 -O2 --expt-relaxed-constexpr -fmad=false -diag-suppress 186,549
+set(TESSERA_NVCC_FLAGS -std=c++20 -O2 --expt-relaxed-constexpr -fmad=false -diag-suppress 186,224,549,1675
   -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -t 2
   -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler=-march=${TESSERA_OWN_ARCH},-ffp-contract=off)
 
-function(tessera_cuda_program target source)
+function(tessera_cuda_part target source)
   cmake_parse_arguments(arg "CUBLASLT" "" "" ${ARGN})
-  set(definitions)
-  if(arg_CUBLASLT)
-    set(definitions -DTESSERA_CUBLASLT=1)
-  endif()
-  set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.o")
+  cmake_path(GET source STEM stem)
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.o")
+  set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  set(folders "$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>")
   add_custom_command(OUTPUT "${object}"
-    COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS} ${definitions} "-I${PROJECT_SOURCE_DIR}/include"
+    COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS}
+      "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
+      "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
       "-I${TESSERA_NVCC_HANA}" -MD -MF "${object}.d"
       -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
-    DEPENDS "${source}" DEPFILE "${object}.d" VERBATIM COMMENT "nvcc ${source}")
+    DEPENDS "${source}" DEPFILE "${object}.d" COMMAND_EXPAND_LISTS VERBATIM
+    COMMENT "nvcc ${source}")
   find_package(Threads REQUIRED)
-  add_executable(${target} "${object}" ${arg_UNPARSED_ARGUMENTS})
+  target_sources(${target} PRIVATE "${object}")
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
-  target_link_libraries(${target} PRIVATE tessera::tessera "${TESSERA_CUDART}" Threads::Threads
-    ${CMAKE_DL_LIBS} rt)
+  target_link_libraries(${target} PRIVATE "${TESSERA_CUDART}" Threads::Threads ${CMAKE_DL_LIBS} rt)
   if(arg_CUBLASLT)
+    target_compile_definitions(${target} PRIVATE TESSERA_CUBLASLT=1)
     target_link_libraries(${target} PRIVATE "${TESSERA_CUBLASLT_LIBRARY}")
+  endif()
+endfunction()
+
+function(tessera_cuda_program target source)
+  cmake_parse_arguments(arg "CUBLASLT" "" "" ${ARGN})
+  add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${target} PRIVATE tessera::tessera)
+  if(arg_CUBLASLT)
+    tessera_cuda_part(${target} "${source}" CUBLASLT)
+  else()
+    tessera_cuda_part(${target} "${source}")
   endif()
 endfunction()

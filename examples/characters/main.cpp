@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include <tessera/data/tokens.hpp>
-#include <tessera/optim/schedule.hpp>
 #include <tessera/program/gnuplot.hpp>
 #include <tessera/program/training_settings.hpp>
 #include <tessera/random/token_sampler.hpp>
-#include <tessera/random/torch.hpp>
-#include <tessera/train/trainer.hpp>
 
 #include <chrono>
 #include <cstdio>
 #include <memory>
 
-#include "text.hpp"
+#include "training.hpp"
 
 #include <tracking/loggers.hpp>
 
@@ -128,8 +124,9 @@ class loss_log : public callback {
 
 /// 130 where it was interrupted.
 auto train(settings const& s, std::string const& resume) -> int {
-  using object = training<model, text_batch, adamw>;
-  std::printf("%s\n", choose_device(s.training.device).line.c_str());
+  auto const gpu = on_gpu();
+  auto const device = choose_device(s.training.device, gpu.answers);
+  std::printf("%s\n", device.line.c_str());
   if (s.training.fast_dev_run > 0 && not resume.empty())
     throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
   auto const text = split(load_text(s.text));
@@ -138,37 +135,33 @@ auto train(settings const& s, std::string const& resume) -> int {
               text.held_out.size());
   std::printf("%zu parameters, %zu bytes to train with\n", parameter_count<model>,
               memory_of<model, text_batch, call_mode::training, adamw>.total);
-  auto const rows = token_rows{.length = context, .batch = batch};
-  auto options = s.training.options();
-  auto const steps = options.max_steps;
-  auto const together = options.accumulate_grad_batches;
-  options.max_epochs = (steps + 199) / 200;
-  options.folder = fs::path(s.output) / "training";
-  options.model = "characters";
-  options.settings = to_result_yaml(s);
-  auto const schedule = by_step{one_cycle_lr{.total = steps, .rise = 0.05}};
-  auto trainer = tessera::trainer<object, cross_entropy, by_step<one_cycle_lr>>(
-      std::move(options), adamw{.rate = s.learning_rate, .weight_decay = 0.01}, schedule, {});
-  auto generator = torch_generator(s.seed);
-  model::initialize(trainer.parameters(), generator);
-  auto source = random_tokens(text.train, rows, steps * together, 200 * together, generator);
-  auto held_out = consecutive_tokens(text.held_out, rows);
   auto const log = std::make_shared<loss_log>();
-  trainer.callbacks = s.training.made_callbacks();
-  trainer.callbacks.push_back(log);
+  auto task = training_task{.options = s.training.options(),
+                            .learning_rate = s.learning_rate,
+                            .generator = torch_generator(s.seed),
+                            .callbacks = s.training.made_callbacks(),
+                            .resume = resume};
+  task.options.max_epochs = (task.options.max_steps + 199) / 200;
+  task.options.folder = fs::path(s.output) / "training";
+  task.options.model = "characters";
+  task.options.settings = to_result_yaml(s);
+  task.callbacks.push_back(log);
   tracking::add_loggers(
-      trainer.callbacks, s.tracking, fs::path(s.output) / "logs",
+      task.callbacks, s.tracking, fs::path(s.output) / "logs",
       {.name = "characters", .project = "characters", .settings = tracking::described(s)});
-  if (not resume.empty()) trainer.resume(resume);
+  auto const p = std::make_unique<parameters>();
+  model::initialize(*p, task.generator);
+  auto const numbers = numbers_of(*p);
   auto const ctrl_c = interrupt_guard{};
-  auto const how = trainer.fit(source, held_out);
+  auto const by = device.cuda ? gpu.train : train_model<default_backend, model>;
+  auto const how = by(std::move(task), text, {numbers.begin(), numbers.end()});
   if (s.training.fast_dev_run > 0) return 0;
   if (how == ending::interrupted) {
     std::printf("interrupted; to go on: the same command with --resume\n");
     return 130;
   }
   write_file(fs::path(s.output) / "losses.csv", log->text());
-  save_parameters(model_file(s), trainer.parameters());
+  save_parameters(model_file(s), *p);
   draw(s.output);
   return 0;
 }

@@ -51,7 +51,9 @@ struct split_data {
 class noisy_images {
  public:
   static constexpr bool carries = false;
-  template <class> using extra = tessera::filled<conditions>;
+  template <class X>
+  using extra = tessera::filled<
+      tessera::tensor<float, tessera::shape_of<conditions>, tessera::backend_of<X>>>;
 
   noisy_images(labelled_images const& data, std::uint64_t seed, tessera::torch_generator generator)
       : data_(data), seed_(seed), start_(generator), generator_(generator) {}
@@ -81,7 +83,8 @@ class noisy_images {
       c(i, 0) = static_cast<float>(step);
       c(i, 1) =
           static_cast<float>(dropped ? static_cast<std::int32_t>(classes) : data_.labels(from));
-      diffusion.add_noise(step, x[i], noise[i], x[i]);
+      auto const image = picture(x[i].data());
+      diffusion.add_noise(step, image, picture(noise[i].data()), image);
     }
   }
   [[nodiscard]] static auto context(auto const& slot, auto base) {
@@ -90,6 +93,7 @@ class noisy_images {
 
  private:
   static constexpr auto pixels = digits::size * digits::size;
+  using picture = tessera::view<float, tessera::shape<pixels>>;  // the host's, wherever it lies
   struct draws {
     std::size_t step = 0;
     bool dropped = false;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <tessera/optim/schedule.hpp>
 #include <tessera/program/gnuplot.hpp>
 #include <tessera/program/training_settings.hpp>
-#include <tessera/train/trainer.hpp>
 
 #include <cstdio>
 #include <memory>
 
-#include "data.hpp"
+#include "training.hpp"
 
 #include <tracking/loggers.hpp>
 
@@ -100,40 +98,34 @@ class loss_log : public callback {
 };
 
 /// Trains the denoiser, and keeps the average of its weights. 130 where it was interrupted.
-auto train_denoiser(settings const& s, split_data const& data, std::string const& resume) -> int {
-  using object = training<denoiser, images, adam, 1, step_and_class>;
-  using average = averaging<object::parameters_type>;
-  using cosine = by_step<cosine_lr>;
-  auto generator = torch_generator(s.seed);
-  auto const first = std::make_unique<object::parameters_type>();
-  denoiser::initialize(*first, generator);
-  auto source = noisy_images(data.train, s.seed, generator);
-  auto options = s.training.options();
-  options.folder = fs::path(s.output) / "training";
-  options.model = "denoiser";
-  options.settings = to_result_yaml(s);
-  auto const together = options.accumulate_grad_batches;
-  auto const steps = (source.size() + together - 1) / together * options.max_epochs;
-  auto trainer = tessera::trainer<object, mse, cosine, average>(
-      std::move(options), adam{.rate = s.learning_rate}, {{.period = steps}}, {},
-      average({.decay = 0.995}));
-  trainer.parameters() = *first;
+auto train_denoiser(settings const& s, split_data const& data, std::string const& resume,
+                    training_function by) -> int {
   auto const log = std::make_shared<loss_log>();
-  trainer.callbacks = s.training.made_callbacks();
-  trainer.callbacks.push_back(log);
+  auto task = training_task{.options = s.training.options(),
+                            .learning_rate = s.learning_rate,
+                            .seed = s.seed,
+                            .generator = torch_generator(s.seed),
+                            .callbacks = s.training.made_callbacks(),
+                            .resume = resume};
+  task.options.folder = fs::path(s.output) / "training";
+  task.options.model = "denoiser";
+  task.options.settings = to_result_yaml(s);
+  task.callbacks.push_back(log);
   tracking::add_loggers(
-      trainer.callbacks, s.tracking, fs::path(s.output) / "logs",
+      task.callbacks, s.tracking, fs::path(s.output) / "logs",
       {.name = "denoiser", .project = "digits", .settings = tracking::described(s)});
-  if (not resume.empty()) trainer.resume(resume);
+  auto const p = std::make_unique<parameters_of<denoiser, owned<float>>>();
+  denoiser::initialize(*p, task.generator);
+  auto const numbers = numbers_of(*p);
   auto const ctrl_c = interrupt_guard{};
-  auto const how = trainer.fit(source);
+  auto const how = by(std::move(task), data.train, {numbers.begin(), numbers.end()});
   if (s.training.fast_dev_run > 0) return 0;
   if (how == ending::interrupted) {
     std::printf("interrupted; to go on: the same command with --resume\n");
     return 130;
   }
   write_file(fs::path(s.output) / "losses.csv", log->state());
-  save_parameters(fs::path(s.output) / "denoiser.safetensors", trainer.part<average>().average());
+  save_parameters(fs::path(s.output) / "denoiser.safetensors", *p);
   return 0;
 }
 
@@ -207,7 +199,9 @@ void draw(fs::path const& folder, images const& x) {
 }
 
 auto train(settings const& s, std::string const& resume) -> int {
-  std::printf("%s\n", choose_device(s.training.device).line.c_str());
+  auto const gpu = on_gpu();
+  auto const device = choose_device(s.training.device, gpu.answers);
+  std::printf("%s\n", device.line.c_str());
   if (s.training.fast_dev_run > 0 && not resume.empty())
     throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
   auto const data = load_digits(s.data);
@@ -220,7 +214,8 @@ auto train(settings const& s, std::string const& resume) -> int {
   std::fflush(stdout);
   std::printf("denoiser: %zu parameters, %zu bytes to train with\n", parameter_count<denoiser>,
               memory_of<denoiser, images, call_mode::training, adam, step_and_class>.total);
-  return train_denoiser(s, data, resume);
+  return train_denoiser(s, data, resume,
+                        device.cuda ? gpu.train : train_model<default_backend, denoiser>);
 }
 
 void sample(settings const& s) {

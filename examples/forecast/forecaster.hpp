@@ -56,6 +56,12 @@ struct day_range {
 /// Features and the target of each day, both standardized; a window belongs to its last day.
 using day_table = std::shared_ptr<tessera::recordings const>;
 
+/// Trains from parameters, all numbers of a model in one order, or goes on with the checkpoint of a
+/// place that resumes; what it ends with, or the best where it has patience, takes their place.
+using training_function = auto (*)(day_table const& days, day_range learn, day_range watch,
+                                   fit_options const& o, fit_place const& place,
+                                   std::span<float> parameters) -> tessera::ending;
+
 /// Where the model looked, on average over some days: (heads, look_back), rows of sum 1.
 struct attention_map {
   std::size_t heads = 0;
@@ -81,8 +87,9 @@ class forecaster {
   /// Trains on the windows of `learn` from the initial weights of the seed. The losses on `watch`,
   /// where it has days, are told and decide nothing. With patience, the last days of `learn`
   /// and the gap before them are not learned: they decide when to stop, and which parameters stay.
+  /// `by` is how a GPU does it, nullptr the host's way.
   virtual auto train(day_table const& days, day_range learn, day_range watch, fit_options const& o,
-                     fit_place const& place) -> tessera::ending = 0;
+                     fit_place const& place, training_function by) -> tessera::ending = 0;
   /// The forecast at each day of a range, whose windows begin before it.
   [[nodiscard]] virtual auto predict(day_table const& days, day_range which,
                                      std::uint64_t look_back) const -> std::vector<double> = 0;
@@ -115,5 +122,13 @@ struct compiled_model {
 
 /// Errors  usage_error, which lists what was compiled
 [[nodiscard]] auto make_forecaster(model_choice const& which) -> std::unique_ptr<forecaster>;
+
+/// How a GPU trains, and whether one answers. A program that is built without CUDA has neither; a
+/// model that is not among those compiled for it has no training.
+struct gpu_training {
+  std::function<bool()> answers;
+  training_function train = nullptr;
+};
+[[nodiscard]] auto on_gpu(model_choice const& which) -> gpu_training;
 
 }  // namespace forecast

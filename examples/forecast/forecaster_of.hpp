@@ -3,27 +3,12 @@
 
 #include <tessera/io/onnx.hpp>
 #include <tessera/layers/transposed.hpp>
-#include <tessera/optim/schedule.hpp>
-#include <tessera/train/trainer.hpp>
 
-#include "forecaster.hpp"
-#include "models.hpp"
 #include "served_windows.hpp"
+#include "training_of.hpp"
 
 /// A model type behind the interface of forecaster.hpp.
 namespace forecast {
-
-/// Constant, or half a cosine down to 0 over all steps.
-struct run_time_schedule {
-  static constexpr bool counts_steps = true;
-
-  std::string kind;
-  tessera::cosine_lr cosine;
-
-  [[nodiscard]] auto rate(double base, std::uint64_t step) const -> double {
-    return kind == "cosine" ? cosine.rate(base, step) : base;
-  }
-};
 
 /// A forecaster behind a server: its parameters are shared, each thread has a runner.
 template <class Model, class X> class served_forecaster final : public served_windows {
@@ -88,41 +73,12 @@ template <class Model, std::size_t Heads = 0> class forecaster_of : public forec
     return tessera::parameter_count<Model>;
   }
   auto train(day_table const& days, day_range learn, day_range watch, fit_options const& o,
-             fit_place const& place) -> tessera::ending override {
-    auto options = o.training.options();
-    options.seed = o.seed;
-    options.dropout = static_cast<float>(o.dropout);
-    options.threads = 1;  // trainings run beside each other
-    options.folder = place.folder;
-    if (o.training.patience > 0) {
-      watch = {learn.end - learn.size() / 10, learn.end};
-      learn.end = watch.begin - std::min<std::size_t>(o.gap, watch.begin - learn.begin);
-    }
-    auto source = tessera::window_batches(days, windows_of(learn, o.look_back), o.batch, false,
-                                          o.seed, tessera::window_targets::last);
-    auto const batches = options.limit_train_batches.of(source.size());
-    auto const steps =
-        (batches + options.accumulate_grad_batches - 1) / options.accumulate_grad_batches;
-    auto const epochs = options.max_epochs;
-    auto trainer = trainer_type(
-        std::move(options), tessera::adam{.rate = o.learning_rate, .weight_decay = o.weight_decay},
-        {o.schedule, {.period = std::max<std::uint64_t>(1, epochs * steps)}}, {});
-    trainer.callbacks = o.training.made_callbacks();
-    trainer.callbacks.insert(trainer.callbacks.end(), place.callbacks.begin(),
-                             place.callbacks.end());
-    if (place.resumes && std::filesystem::exists(trainer.checkpoint_file())) {
-      trainer.resume();
-    } else {
-      auto generator = tessera::torch_generator(o.seed);
-      Model::initialize(trainer.parameters(), generator);
-    }
-    auto const how = [&] {
-      if (watch.size() == 0) return trainer.fit(source);
-      auto monitor = source_of(days, watch, o.look_back);
-      return trainer.fit(source, monitor);
-    }();
-    *parameters_ = o.training.patience > 0 ? trainer.best() : trainer.parameters();
-    return how;
+             fit_place const& place, training_function by) -> tessera::ending override {
+    auto generator = tessera::torch_generator(o.seed);
+    Model::initialize(*parameters_, generator);
+    auto const numbers = tessera::numbers_of(*parameters_);
+    if (by == nullptr) by = train_model<tessera::default_backend, Model>;
+    return by(days, learn, watch, o, place, {numbers.begin(), numbers.end()});
   }
   [[nodiscard]] auto predict(day_table const& days, day_range which, std::uint64_t look_back) const
       -> std::vector<double> override {
@@ -141,7 +97,7 @@ template <class Model, std::size_t Heads = 0> class forecaster_of : public forec
     } else {
       auto result = attention_map{Heads, std::vector<double>(Heads * look_back)};
       auto source = source_of(days, which, look_back);
-      auto const slot = std::make_unique<tessera::slot<input, tessera::tensor<float, target>>>();
+      auto const slot = std::make_unique<tessera::slot<input, forecasts>>();
       auto const run = std::make_unique<looking>();
       auto const w = std::make_unique<weights>();
       for (auto b = std::size_t{0}; b < source.size(); ++b) {
@@ -189,11 +145,8 @@ template <class Model, std::size_t Heads = 0> class forecaster_of : public forec
   }
 
  private:
-  static constexpr auto most = std::size_t{32};
-  using time = tessera::shape<tessera::at_most(longest_look_back)>;
-  using input = tessera::tensor<float, tessera::shape<tessera::at_most(longest_look_back),
-                                                      tessera::at_most(most), features_of_a_day>>;
-  using target = tessera::shape<tessera::at_most(most), 1>;
+  using input = windows_on<tessera::default_backend>;
+  using forecasts = tessera::tensor<float, tessera::shape<tessera::at_most(most), 1>>;
   using weights =
       tessera::tensor<float, tessera::shape<tessera::at_most(most), Heads == 0 ? 1 : Heads,
                                             tessera::at_most(longest_look_back),
@@ -201,21 +154,7 @@ template <class Model, std::size_t Heads = 0> class forecaster_of : public forec
   using looking =
       tessera::inference<Model, input, tessera::given_as<tessera::tag::attention_weights, weights>>;
   using parameters_type = tessera::parameters_of<Model, tessera::owned<float>>;
-  using learner = tessera::training<Model, input, tessera::adam>;
-  using trainer_type = tessera::trainer<learner, tessera::mse, run_time_schedule>;
-
-  /// Windows whose last day is in the range, and which begin in it.
-  [[nodiscard]] static auto windows_of(day_range days, std::uint64_t look_back)
-      -> tessera::windows {
-    return {{{0, days.begin, days.end}}, look_back};
-  }
-  /// Windows whose last day is in the range.
-  [[nodiscard]] static auto source_of(day_table const& days, day_range which,
-                                      std::uint64_t look_back) -> tessera::window_batches {
-    return {days, windows_of({which.begin + 1 - look_back, which.end}, look_back),
-            most, true,
-            0,    tessera::window_targets::last};
-  }
+  using trainer_type = trainer_of<tessera::default_backend, Model>;
 
   std::unique_ptr<parameters_type> parameters_ = std::make_unique<parameters_type>();
 };

@@ -66,7 +66,7 @@ void begin_study(fs::path const& folder) {
 }
 
 [[nodiscard]] auto train(settings const& s, fs::path const& folder, bool resumes) -> int {
-  std::printf("%s\n", choose_device(s.training.device).line.c_str());
+  std::printf("%s\n", device_of(s).line.c_str());
   if (folder.empty()) throw usage_error("--output: expected a folder, got nothing");
   auto const prices = load_prices(s);
   std::printf("%s: %zu days, %s to %s; %llu of them dropped, %s, %zu parameters\n", s.data.c_str(),

@@ -108,6 +108,7 @@ auto search(settings const& s, search_settings const& how, fs::path const& folde
   check_ranges(how);
   check_one_of("method", how.method, {"random", "tpe"});
   check_one_of("halving", how.halving, {"on", "off"});
+  (void)device_of(s);  // refuses a GPU that is not there
   fs::create_directories(folder);
   auto const lock = folder_lock(folder);
   auto found = open(s, how, folder);  // refuses another search before anything is written

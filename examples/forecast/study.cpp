@@ -199,6 +199,13 @@ auto make_table(samples const& s, scaling const& by) -> day_table {
   return std::make_shared<tessera::recordings>(1, std::move(table));
 }
 
+auto device_of(settings const& s) -> tessera::chosen_device {
+  auto const gpu = on_gpu(s.choice());
+  auto const name = is_solved(s.model) ? s.model : s.model + " of " + std::to_string(s.hidden);
+  return tessera::choose_device(s.training.device, gpu.answers,
+                                gpu.train == nullptr ? "the model " + name : "");
+}
+
 auto fit_part(settings const& s, samples const& data, tessera::fold const& part, bool watches,
               fit_place const& place) -> fitted {
   auto const held = rows_of(part.held_out);
@@ -206,8 +213,9 @@ auto fit_part(settings const& s, samples const& data, tessera::fold const& part,
                        .scales = fit_scaling(data, rows_of(part.train)),
                        .forecasts = {}};
   auto const table = make_table(data, result.scales);
-  auto const how =
-      result.model->train(table, rows_of(part.train), watches ? held : day_range{}, s.fit(), place);
+  auto const by = device_of(s).cuda ? on_gpu(s.choice()).train : nullptr;
+  auto const how = result.model->train(table, rows_of(part.train), watches ? held : day_range{},
+                                       s.fit(), place, by);
   if (how == tessera::ending::interrupted) throw study_interrupted("interrupted");
   for (auto const y : result.model->predict(table, held, s.look_back))
     result.forecasts.push_back(result.scales.forecast(y));

@@ -48,6 +48,11 @@ struct fitted {
   scaling scales;
   std::vector<double> forecasts;  ///< in the target's own units
 };
+/// Where a model of these settings is trained.
+///
+/// Errors  usage_error where that is a GPU that is not there
+[[nodiscard]] auto device_of(settings const& s) -> tessera::chosen_device;
+
 /// `watches`: losses on what is judged are told after each epoch; they decide nothing.
 ///
 /// Errors  study_interrupted

@@ -8,13 +8,16 @@
 
 namespace frequency {
 
-struct stateful_mode;
-struct windowed_mode;
+template <class Backend> struct stateful_mode_on;
+template <class Backend> struct windowed_mode_on;
 /// Instantiated in models/.
 template <class Mode, class Model>
 [[nodiscard]] auto make_filter_of(settings const& s) -> std::unique_ptr<filter>;
 
 namespace {
+
+using stateful_mode = stateful_mode_on<tessera::default_backend>;
+using windowed_mode = windowed_mode_on<tessera::default_backend>;
 
 template <std::size_t Hidden> void add_models(std::vector<compiled_model>& to) {
   to.push_back({"stateful", "plain", Hidden, 1, make_filter_of<stateful_mode, plain<Hidden, 1>>});

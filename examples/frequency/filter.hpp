@@ -40,17 +40,24 @@ struct answers {
   std::span<float const> targets;
 };
 
+/// Trains from parameters, all numbers of a model in one order, or from the checkpoint of a run
+/// that resumes: "last", "best" or a file. The best ones take their place. The run is shown with
+/// the first checkpoint after a step.
+using training_function = auto (*)(settings const&, std::shared_ptr<tessera::recordings const>,
+                                   tessera::run_folder&, std::string const& resume,
+                                   tessera::callbacks const&, std::span<float> parameters)
+    -> training_result;
+
 /// One compiled model. A virtual call does a whole training or evaluation, nothing smaller.
 class filter {
  public:
   virtual ~filter() = default;
   [[nodiscard]] virtual auto describe(std::ostream& to) const -> cost = 0;
-  /// Trains from the initial weights of the seed; or, where the run resumes, from a checkpoint:
-  /// "last", "best" or a file.
-  /// The best parameters remain. The run is shown with the first checkpoint after a step.
+  /// Trains from the initial weights of the seed, or goes on; the best parameters remain. `by` is
+  /// how a GPU does it, nullptr the host's way.
   virtual auto train(std::shared_ptr<tessera::recordings const> data, tessera::run_folder& run,
-                     std::string const& resume, tessera::callbacks const& told)
-      -> training_result = 0;
+                     std::string const& resume, tessera::callbacks const& told,
+                     training_function by) -> training_result = 0;
   /// The initial parameters of the seed.
   virtual void initialize() = 0;
   /// All answers to a signal, batch by batch.
@@ -78,5 +85,13 @@ struct compiled_model {
 [[nodiscard]] auto model_name(settings const& s) -> std::string;
 /// The compiled model of resolved settings.
 [[nodiscard]] auto make_filter(settings const& s) -> std::unique_ptr<filter>;
+
+/// How a GPU trains, and whether one answers. A program that is built without CUDA has neither; a
+/// model that is not among those compiled for it has no training.
+struct gpu_training {
+  std::function<bool()> answers;
+  training_function train = nullptr;
+};
+[[nodiscard]] auto on_gpu(settings const& s) -> gpu_training;
 
 }  // namespace frequency

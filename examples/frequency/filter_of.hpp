@@ -2,55 +2,16 @@
 #pragma once
 
 #include <tessera/train/summary.hpp>
-#include <tessera/train/trainer.hpp>
 
 #include <chrono>
 
-#include "filter.hpp"
-#include "models.hpp"
+#include "training_of.hpp"
 
 /// A model type behind the interface of filter.hpp.
 namespace frequency {
 
-/// Constant, geometric or by plateau: decided at run time.
-struct run_time_schedule {
-  std::string kind;
-  tessera::geometric_lr geometric;
-  tessera::reduce_on_plateau plateau{.factor = 0.5, .patience = 5};
-
-  [[nodiscard]] auto rate(double base, std::uint64_t epoch,
-                          tessera::reduce_on_plateau::state const& s) const -> double {
-    if (kind == "geometric") return geometric.rate(base, epoch);
-    return kind == "plateau" ? tessera::reduce_on_plateau::rate(base, s) : base;
-  }
-  auto observe(tessera::reduce_on_plateau::state& s, double base, double measure) const -> bool {
-    return kind == "plateau" && plateau.observe(s, base, measure);
-  }
-};
-
-/// The types of a mode: what a chunk of a batch is, and where batches come from.
-struct stateful_mode {
-  using input = tessera::tensor<float, tessera::shape<tessera::at_most(100), 4, 5>>;
-  static constexpr auto chunks = std::size_t{1};
-
-  [[nodiscard]] static auto source(std::shared_ptr<tessera::recordings const> data,
-                                   std::vector<tessera::recording_part> const&, settings const& s,
-                                   bool) {
-    return tessera::lane_batches(std::move(data), s.truncation);
-  }
-};
-struct windowed_mode {
-  using input =
-      tessera::tensor<float, tessera::shape<tessera::at_most(100), tessera::at_most(16), 5>>;
-  static constexpr auto chunks = std::size_t{4};
-
-  [[nodiscard]] static auto source(std::shared_ptr<tessera::recordings const> data,
-                                   std::vector<tessera::recording_part> const& parts,
-                                   settings const& s, bool in_order) {
-    return tessera::window_batches(std::move(data), tessera::windows(parts, *s.length), *s.batch,
-                                   in_order, s.seed);
-  }
-};
+using stateful_mode = stateful_mode_on<tessera::default_backend>;
+using windowed_mode = windowed_mode_on<tessera::default_backend>;
 
 template <class Mode, class Model> class filter_of : public filter {
  public:
@@ -65,40 +26,12 @@ template <class Mode, class Model> class filter_of : public filter {
     return {tessera::parameter_count<Model>, training, inference, streaming_bytes()};
   }
   auto train(std::shared_ptr<tessera::recordings const> data, tessera::run_folder& run,
-             std::string const& resume, tessera::callbacks const& told)
+             std::string const& resume, tessera::callbacks const& told, training_function by)
       -> training_result override {
-    auto options = settings_.training.options();
-    options.seed = settings_.seed;
-    options.dropout = static_cast<float>(settings_.dropout);
-    options.folder = run.path();
-    options.model = model_name(settings_);
-    options.settings = tessera::to_result_yaml(settings_);
-    auto const epochs = options.max_epochs;
-    auto trainer = trainer_type(
-        std::move(options),
-        tessera::adam{.rate = settings_.learning_rate, .weight_decay = *settings_.weight_decay},
-        {settings_.schedule, {.from = epochs / 2, .to = epochs, .factor = 0.02}}, {});
-    trainer.callbacks = settings_.training.made_callbacks();
-    trainer.callbacks.insert(trainer.callbacks.end(), told.begin(), told.end());
-    trainer.on_checkpoint = [&] {
-      if (trainer.progress().step == 0) return;
-      run.show();
-      trainer.move_to(run.path());
-    };
-    if (run.resumes()) {
-      trainer.resume(resume);
-      check_finite(trainer.checkpoint_file(), trainer.parameters());
-      check_finite(trainer.checkpoint_file(), trainer.best());
-    } else {
-      initialize();
-      trainer.parameters() = *parameters_;
-    }
-    auto const [kept, held] = tessera::hold_out(tessera::as_parts(*data), *settings_.validation);
-    auto source = Mode::source(data, kept, settings_, false);
-    auto monitor = Mode::source(data, held.empty() ? kept : held, settings_, true);
-    auto const how = trainer.fit(source, monitor);
-    *parameters_ = trainer.best();
-    return {how, trainer.progress()};
+    if (not run.resumes()) initialize();
+    if (by == nullptr) by = train_model<Mode, Model>;
+    auto const numbers = tessera::numbers_of(*parameters_);
+    return by(settings_, std::move(data), run, resume, told, {numbers.begin(), numbers.end()});
   }
   void initialize() override {
     auto generator = tessera::torch_generator(settings_.seed);
@@ -164,9 +97,9 @@ template <class Mode, class Model> class filter_of : public filter {
  private:
   using input = typename Mode::input;
   using sample = tessera::tensor<float, tessera::shape<1, 5>>;
-  using training_type = tessera::training<Model, input, tessera::adam, Mode::chunks>;
-  using parameters_type = typename training_type::parameters_type;
-  using trainer_type = tessera::trainer<training_type, tessera::mse, run_time_schedule>;
+  using trainer_type = trainer_of<Mode, Model>;
+  using training_type = training_of<Mode, Model>;
+  using parameters_type = typename trainer_type::parameters_type;
   static constexpr auto streams = tessera::streams<Model>;
 
   [[nodiscard]] static constexpr auto streaming_bytes() -> std::size_t {
@@ -174,10 +107,6 @@ template <class Mode, class Model> class filter_of : public filter {
       return tessera::memory_of<Model, sample, tessera::call_mode::streaming>.object;
     else
       return 0;
-  }
-  static void check_finite(std::filesystem::path const& path, parameters_type const& p) {
-    if (auto const found = tessera::not_finite(p))
-      throw usage_error(path.string() + ": the parameter " + *found + " is not finite");
   }
   settings settings_;
   std::unique_ptr<parameters_type> parameters_;

@@ -57,7 +57,10 @@ struct trained {
 }
 
 auto train(settings const& s, fs::path const& folder, std::string const& resume) -> int {
-  std::printf("%s\n", choose_device(s.training.device).line.c_str());
+  auto const gpu = on_gpu(s);
+  auto const device = choose_device(s.training.device, gpu.answers,
+                                    gpu.train == nullptr ? "the model " + model_name(s) : "");
+  std::printf("%s\n", device.line.c_str());
   auto f = make_filter(s);
   auto table = std::ostringstream{};
   auto const costs = f->describe(table);
@@ -81,7 +84,7 @@ auto train(settings const& s, fs::path const& folder, std::string const& resume)
   tracking::add_loggers(
       told, s.tracking, folder / "logs",
       {.name = "training", .project = "frequency", .settings = tracking::described(s)});
-  auto const result = f->train(data, run, resume, told);
+  auto const result = f->train(data, run, resume, told, device.cuda ? gpu.train : nullptr);
   auto const trained_seconds = seconds_since(begun);
   if (s.training.fast_dev_run > 0) {
     std::printf("fast_dev_run: %zu batches trained; nothing is kept\n",

@@ -2,6 +2,8 @@
 #include <support/test.hpp>
 #include <tessera/backend/cuda/queue.hpp>
 
+#include <array>
+
 using namespace tessera;
 
 namespace {
@@ -38,6 +40,22 @@ TEST_CASE("queue: the phases of a block are apart, blocks share nothing") {
   CHECK(to[0] == 28);
   CHECK(to[1] == 92);
   CHECK(to[2] == 156);
+}
+TEST_CASE("queue: what is delayed runs in order where it is waited for") {
+  auto& q = device::current();
+  auto values = std::array{0, 0};
+  auto* const to = values.data();
+  q.delay(true);
+  device::for_each(2, [to](std::size_t i) { to[i] += 3; });
+  device::for_each(2, [to](std::size_t i) { to[i] *= 2; });
+  CHECK(values == std::array{0, 0});
+  q.synchronize();
+  CHECK(values == std::array{6, 6});
+  device::for_each(1, [to](std::size_t i) { to[i] = 1; });
+  q.delay(false);
+  CHECK(values == std::array{1, 6});
+  device::for_each(1, [to](std::size_t i) { to[i] = 2; });
+  CHECK(values == std::array{2, 6});
 }
 TEST_CASE("queue: scratch is given back in order, and says where it is too small") {
   auto& q = device::current();

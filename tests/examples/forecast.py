@@ -270,6 +270,8 @@ with tempfile.TemporaryDirectory() as name:
     os.chdir(folder)  # where a training without --output would write
     program.refuses(
         (["train", "--max-epochs", 0], "--max-epochs"), (["train", "--hidden", 48], "one of 32, 64"),
+        (["train", "--device", "cuda"], "--device: cuda was asked for"),
+        (["search", "--device", "cuda", "--output", folder / "gpu"], "--device: cuda was asked for"),
         (["train", "--model", "oracle"], "lstm-attention-4"), (["train", "--targets", "range,range"], "--targets"),
         (["train", "--targets", "luck"], "--targets"), (["train", "--horizon", 5, "--gap", 1], "--gap"),
         (["train", "--split", "sliding", "--train-days", 399], "at least 400 days"),

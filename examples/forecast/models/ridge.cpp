@@ -86,7 +86,7 @@ class ridge_forecaster final : public forecaster {
     return look_back * feature_count + 1;
   }
   auto train(day_table const& days, day_range learn, day_range, fit_options const& o,
-             fit_place const&) -> tessera::ending override {
+             fit_place const&, training_function) -> tessera::ending override {
     if (tessera::interrupt_guard::requested()) return tessera::ending::interrupted;
     of_ = fit_ridge(days->front(), {0, learn.begin, learn.end}, o.look_back, o.ridge_penalty);
     return tessera::ending::finished;

@@ -83,4 +83,12 @@ template <class Op, class Backend> struct kernel_for {
 template <class Op, backend_with_fallback Backend>
 struct kernel_for<Op, Backend> : kernel_for<Op, typename Backend::fallback> {};
 
+namespace detail {
+
+/// Where memory is a device's, kernel_for<memory_fn, Backend> has allocate(bytes), of zeros that
+/// host and device see, release(memory), and wait(), until all that was launched is done.
+struct memory_fn {};
+
+}  // namespace detail
+
 }  // namespace tessera

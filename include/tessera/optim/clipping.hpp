@@ -7,9 +7,23 @@
 
 namespace tessera {
 
+namespace detail {
+
+/// The root of the sum of squares as one expression. Columns are added by more threads than a row.
+template <class G> [[nodiscard]] auto norm_on_device(G g) {
+  constexpr auto columns = storage_alignment / sizeof(scalar_of<G>);
+  using table = view<std::remove_pointer_t<decltype(g.data())>,
+                     shape<G::shape_type::capacity / columns, columns>, backend_of<G>>;
+  return sqrt(sum(sum(square(table{g.data()}), axis<0>)));
+}
+
+}  // namespace detail
+
 /// The norm of all numbers of a struct of parameters: the root of the sum of the squares of the
-/// tensors' norms, in their order.
+/// tensors' norms, in their order; on a device, of one sum.
 template <class P> [[nodiscard]] constexpr auto global_norm(P const& p) -> double {
+  if constexpr (on_device<backend_of_parameters<P>>)
+    return static_cast<double>(detail::number_of(detail::norm_on_device(numbers_of(p))));
   auto squares = 0.0;
   for_each_parameter(
       [&](path_name const&, auto const& w) {
@@ -25,7 +39,7 @@ namespace detail {
 /// The same as one expression, whose factor no host waits for.
 template <class G> auto clip_on_device(G g, double most) -> double {
   using T = scalar_of<G>;
-  auto const norm = sqrt(sum(square(g)));
+  auto const norm = norm_on_device(g);
   auto const found = static_cast<double>(number_of(norm));
   assign(g, g * min(static_cast<T>(most) / (norm + static_cast<T>(1e-6)), T{1}));
   return found;

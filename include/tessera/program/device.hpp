@@ -14,23 +14,24 @@ struct chosen_device {
 };
 
 /// What "auto", "cpu" or "cuda" comes to. `has_cuda` tells whether a device answers; a program that
-/// is built without CUDA has none to give.
+/// is built without CUDA has none to give. `lacks` names what was not compiled for CUDA and is
+/// asked for, as "the model gru of 256"; it is empty where all is there.
 ///
 /// Errors  usage_error for another word, and for cuda where there is none
 [[nodiscard]] inline auto choose_device(std::string const& asked,
-                                        std::function<bool()> const& has_cuda = {})
-    -> chosen_device {
+                                        std::function<bool()> const& has_cuda = {},
+                                        std::string const& lacks = {}) -> chosen_device {
   check_one_of("device", asked, {"auto", "cpu", "cuda"});
   auto const built = static_cast<bool>(has_cuda);
-  auto const there = asked != "cpu" && built && has_cuda();
-  if (asked == "cuda" && not there)
-    throw usage_error(built
-                          ? "--device: cuda was asked for, and no CUDA device answers"
-                          : "--device: cuda was asked for, and this program is built without CUDA");
-  if (there) return {true, "device: cuda"};
   if (asked == "cpu") return {false, "device: cpu"};
-  return {false, built ? "device: cpu, as no CUDA device answers"
-                       : "device: cpu, as this program is built without CUDA"};
+  auto const reason = [&]() -> std::string {
+    if (not built) return "this program is built without CUDA";
+    if (not has_cuda()) return "no CUDA device answers";
+    return lacks.empty() ? "" : lacks + " is not compiled for CUDA";
+  }();
+  if (reason.empty()) return {true, "device: cuda"};
+  if (asked == "cuda") throw usage_error("--device: cuda was asked for, and " + reason);
+  return {false, "device: cpu, as " + reason};
 }
 
 }  // namespace tessera

@@ -3,6 +3,7 @@
 
 #include <tessera/train/diagnosis.hpp>
 #include <tessera/train/evaluation.hpp>
+#include <tessera/train/placement.hpp>
 
 namespace tessera::detail {
 
@@ -49,6 +50,7 @@ template <class Training, class Loss> class batch_pass {
     auto loss = 0.0;
     for (auto const part : losses_) loss += static_cast<double>(part);
     (void)training_.gradient();
+    wait_on<backend_of<typename Training::input>>();
     return loss;
   }
   /// Where the batch went wrong, in words.

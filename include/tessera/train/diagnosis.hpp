@@ -3,9 +3,9 @@
 
 #include <tessera/compose/objects.hpp>
 #include <tessera/compose/sequential.hpp>
+#include <tessera/train/placement.hpp>
 
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -47,13 +47,15 @@ template <class Model, std::size_t I>
     -> std::optional<std::string> {
   using layer = typename Model::template layer<I>;
   using X = kind_of<decltype(x)>;
-  auto const run = std::make_unique<inference_for<layer, X, decltype(context)>>();
+  using backend = backend_of<X>;
+  auto const run = make_placed<inference_for<layer, X, decltype(context)>, backend>();
   auto const y = [&] {
     if constexpr (has_statistics<layer, X>)
       return (*run)(get<I>(p), get<I>(statistics), x, context.inside(I));
     else
       return (*run)(get<I>(p), x, context.inside(I));
   }();
+  wait_on<backend>();
   if (not all_finite(y)) return std::to_string(I);
   if constexpr (I + 1 < Model::count)
     return search_layers<Model, I + 1>(p, statistics, y, context);

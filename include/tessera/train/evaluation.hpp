@@ -5,6 +5,7 @@
 #include <tessera/train/lent_passes.hpp>
 #include <tessera/train/limits.hpp>
 #include <tessera/train/log.hpp>
+#include <tessera/train/placement.hpp>
 #include <tessera/train/scores.hpp>
 #include <tessera/train/workers.hpp>
 
@@ -15,7 +16,8 @@ namespace tessera::detail {
 
 /// Memory for a batch of a source, a slot for each chunk.
 template <class Training, class Target, class Source> [[nodiscard]] auto slots_of(Source const&) {
-  return std::make_unique<slot_of<Source, typename Training::input, Target>[]>(Training::chunks);
+  using X = typename Training::input;
+  return make_placed<slot_of<Source, X, Target>[], backend_of<X>>(Training::chunks);
 }
 /// What a source lends a call besides x.
 template <class Source>
@@ -58,7 +60,7 @@ template <class Training, class Loss> class evaluation {
     for (auto b = std::size_t{0}; b < batches; ++b) {
       workers_.run(chunks, [&](std::size_t c) {
         source.load(b, c, chunks, slots[c]);
-        if (not Source::carries) clear(runs[c].state);
+        if (not Source::carries) clear_on<backend_of<Y>>(runs[c].state);
         if (slots[c].x.read().size() == 0) return;
         auto const context = context_of(source, slots[c], plain_context{});
         auto const y = [&] {
@@ -69,6 +71,7 @@ template <class Training, class Loss> class evaluation {
         }();
         answers[c] = y;
       });
+      wait_on<backend_of<Y>>();
       for (auto c = std::size_t{0}; c < chunks; ++c)
         if (slots[c].x.read().size() > 0)
           f(slots[c].x.read(), answers[c], slots[c].target.read(), b);
@@ -84,7 +87,7 @@ template <class Training, class Loss> class evaluation {
       auto const n = loss_.terms(target);
       if (n > 0) sums[0] += static_cast<double>(loss_.value(y, target, scalar{1}));
       terms[0] += static_cast<double>(n);
-      auto i = std::size_t{0};
+      [[maybe_unused]] auto i = std::size_t{0};
       ((++i, sums[i] += scores.value(y, target),
         terms[i] += static_cast<double>(scores.terms(target))),
        ...);

@@ -3,8 +3,7 @@
 
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/parameters.hpp>
-
-#include <memory>
+#include <tessera/train/placement.hpp>
 
 namespace tessera {
 
@@ -14,7 +13,7 @@ namespace tessera {
 /// Cost  where it is wanted the memory of the parameters; a pass over it for each batch
 template <class P> class gradient_sum {
  public:
-  explicit gradient_sum(bool wanted) : sum_(wanted ? std::make_unique<P>() : nullptr) {}
+  explicit gradient_sum(bool wanted) : sum_(wanted ? make_placed<P, backend>() : nullptr) {}
 
   /// The gradient and the loss of a batch, means over its terms.
   void add(P const& gradient, double loss, std::size_t terms) {
@@ -35,11 +34,14 @@ template <class P> class gradient_sum {
     for_numbers(
         [&](auto g, auto sum) { assign(g, sum / static_cast<scalar_of<decltype(g)>>(terms_)); },
         gradient, *sum_);
+    wait_on<backend>();
     return loss_ / static_cast<double>(std::exchange(terms_, 0));
   }
 
  private:
-  std::unique_ptr<P> sum_;
+  using backend = backend_of_parameters<P>;
+
+  placed<P, backend> sum_;
   double loss_ = 0;
   std::size_t terms_ = 0;
 };

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <tessera/optim/training.hpp>
+#include <tessera/train/placement.hpp>
 
-#include <memory>
 #include <new>
 
 namespace tessera {
@@ -17,12 +17,13 @@ template <class Training> class lent_passes {
  public:
   using pass_type = typename Training::pass_type;
   using run_type = typename Training::inference_type;
+  using backend = backend_of<typename Training::input>;
   static constexpr bool fits =
       sizeof(run_type) <= sizeof(pass_type) && alignof(run_type) <= alignof(pass_type);
 
   explicit lent_passes(Training& training) : training_(training) {
     if constexpr (has_state) states_ = std::make_unique<state_type[]>(Training::chunks);
-    if constexpr (not fits) own_ = std::make_unique<run_type[]>(Training::chunks);
+    if constexpr (not fits) own_ = make_placed<run_type[], backend>(Training::chunks);
   }
 
   /// The objects, from zero state, as long as this lives.
@@ -33,9 +34,9 @@ template <class Training> class lent_passes {
         if constexpr (fits) {
           auto& pass = owner_.training_.passes[c];
           if constexpr (has_state) owner_.states_[c] = pass.state;
-          ::new (static_cast<void*>(&pass)) run_type;
+          if constexpr (not on_device<backend>) ::new (static_cast<void*>(&pass)) run_type;
         }
-        clear((*this)[c].state);
+        clear_on<backend>((*this)[c].state);
       }
     }
     loan(loan const&) = delete;
@@ -44,7 +45,7 @@ template <class Training> class lent_passes {
       if constexpr (fits)
         for (auto c = std::size_t{0}; c < Training::chunks; ++c) {
           auto& pass = owner_.training_.passes[c];
-          clear(pass);
+          clear_on<backend>(pass);
           if constexpr (has_state) pass.state = owner_.states_[c];
         }
     }
@@ -65,7 +66,7 @@ template <class Training> class lent_passes {
 
   Training& training_;
   std::unique_ptr<state_type[]> states_;
-  std::unique_ptr<run_type[]> own_;
+  placed<run_type[], backend> own_;
 };
 
 }  // namespace tessera

@@ -4,8 +4,8 @@
 #include <tessera/optim/averaging.hpp>
 #include <tessera/optim/clipping.hpp>
 #include <tessera/train/described.hpp>
+#include <tessera/train/placement.hpp>
 
-#include <memory>
 #include <tuple>
 
 /// Parts of a training step, between gradient and update and after it. A trainer takes any number
@@ -42,7 +42,7 @@ struct value_clipping {
 template <class P> class averaging {
  public:
   explicit averaging(exponential_average rule = {})
-      : rule_(rule), average_(std::make_unique<P>()) {}
+      : rule_(rule), average_(make_placed<P, backend>()) {}
   [[nodiscard]] auto average() const -> P const& { return *average_; }
 
   void begin(P const& p) { *average_ = p; }
@@ -51,8 +51,10 @@ template <class P> class averaging {
   [[nodiscard]] auto settings() const -> exponential_average { return rule_; }
 
  private:
+  using backend = backend_of_parameters<P>;
+
   exponential_average rule_;
-  std::unique_ptr<P> average_;
+  placed<P, backend> average_;
 };
 
 namespace detail {

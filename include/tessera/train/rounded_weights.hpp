@@ -3,8 +3,7 @@
 
 #include <tessera/core/scalar.hpp>
 #include <tessera/tensor/parameters.hpp>
-
-#include <memory>
+#include <tessera/train/placement.hpp>
 
 namespace tessera {
 
@@ -14,7 +13,7 @@ namespace tessera {
 /// Cost  where it is wanted the memory of the parameters; two passes over it for each scope
 template <class P> class rounded_weights {
  public:
-  explicit rounded_weights(bool wanted) : exact_(wanted ? std::make_unique<P>() : nullptr) {}
+  explicit rounded_weights(bool wanted) : exact_(wanted ? make_placed<P, backend>() : nullptr) {}
 
   class scope {
    public:
@@ -41,7 +40,9 @@ template <class P> class rounded_weights {
   [[nodiscard]] auto round(P& parameters) -> scope { return scope(parameters, exact_.get()); }
 
  private:
-  std::unique_ptr<P> exact_;
+  using backend = backend_of_parameters<P>;
+
+  placed<P, backend> exact_;
 };
 
 }  // namespace tessera

@@ -5,6 +5,7 @@
 #include <tessera/train/gradient_sum.hpp>
 #include <tessera/train/options.hpp>
 #include <tessera/train/parts.hpp>
+#include <tessera/train/placement.hpp>
 #include <tessera/train/progress.hpp>
 #include <tessera/train/rounded_weights.hpp>
 
@@ -57,6 +58,7 @@ template <class Training, class Loss, class... Parts> class stepper {
     clip(gradient, norm);
     training_.update(optimizer);
     parts_.updated(training_.parameters, p.updates);
+    wait_on<backend_of<typename Training::input>>();
     p.loss_sum += loss * static_cast<double>(n);
     p.largest_norm = std::max(p.largest_norm, norm);
     ++p.updates;

@@ -5,6 +5,7 @@
 #include <tessera/train/checkpoint.hpp>
 #include <tessera/train/described.hpp>
 #include <tessera/train/interrupt.hpp>
+#include <tessera/train/placement.hpp>
 #include <tessera/train/stepper.hpp>
 
 #include <algorithm>
@@ -18,7 +19,9 @@ namespace tessera {
 /// Training is a tessera::training; Loss as in layers/loss.hpp, sources as in data/batches.hpp,
 /// Parts as in train/parts.hpp. Schedule has rate(base, epoch), or is by_step, or
 /// reduce_on_plateau. Chunks of a batch are shared among threads, and their number is part of the
-/// type; where there is one, its large products are. The bits do not depend on the threads.
+/// type; where there is one, its large products are. The bits do not depend on the threads. Where
+/// the tensors of the training are a device's, one thread launches, and the host waits for each
+/// step; what sources and callbacks are given lies where both see it.
 ///
 /// State   `progress`, and with it everything that the next step depends on: see checkpoint.hpp
 /// Cost    allocates when it is made and when a fit begins, a batch nothing. A validation runs in
@@ -52,10 +55,10 @@ class trainer : private fit_control {
         schedule_(schedule),
         loss_(loss),
         parts_{{std::move(parts)...}},
-        workers_(chunks > 1 ? std::min(options_.threads, chunks) : options_.threads),
-        training_(std::make_unique<Training>()),
-        best_(std::make_unique<parameters_type>()),
-        best_statistics_(std::make_unique<statistics_type>()),
+        workers_(threads_of(options_.threads)),
+        training_(make_placed<Training, backend>()),
+        best_(make_placed<parameters_type, backend>()),
+        best_statistics_(make_placed<statistics_type, backend>()),
         evaluation_(*training_, workers_, loss),
         stepper_(*training_, workers_, loss, options_, parts_) {
     clear(*training_);
@@ -148,6 +151,7 @@ class trainer : private fit_control {
 
  private:
   using scalar = typename Training::scalar;
+  using backend = backend_of<X>;
   using clock = std::chrono::steady_clock;
   using scores_type = std::vector<named_score>;
   using evaluation_type = detail::evaluation<Training, Loss>;
@@ -156,6 +160,11 @@ class trainer : private fit_control {
   template <class Validate> static constexpr bool validates = not std::same_as<Validate, nothing>;
   static constexpr auto none = std::numeric_limits<double>::quiet_NaN();
 
+  /// One alone launches on a device, whose launches run in order.
+  [[nodiscard]] static auto threads_of(std::size_t wanted) -> std::size_t {
+    if constexpr (on_device<backend>) return 1;
+    return chunks > 1 ? std::min(wanted, chunks) : wanted;
+  }
   [[nodiscard]] static auto seconds_since(clock::time_point start) -> double {
     return std::chrono::duration<double>(clock::now() - start).count();
   }
@@ -480,9 +489,9 @@ class trainer : private fit_control {
   [[no_unique_address]] Loss loss_;
   detail::part_list<Parts...> parts_;
   workers workers_;
-  std::unique_ptr<Training> training_;
-  std::unique_ptr<parameters_type> best_;
-  std::unique_ptr<statistics_type> best_statistics_;
+  placed<Training, backend> training_;
+  placed<parameters_type, backend> best_;
+  placed<statistics_type, backend> best_statistics_;
   evaluation_type evaluation_;
   detail::stepper<Training, Loss, Parts...> stepper_;
   training_progress progress_;

@@ -37,6 +37,7 @@ template <class Step> class graph {
           "cudaMemcpyAsync");
     check(cudaGraphLaunch(run_, q.stream_), "cudaGraphLaunch");
 #else
+    q.synchronize();
     for (auto k = std::size_t{0}; k < recording_.runs.size(); ++k)
       recording_.runs[k](recording_.bodies.data(), recording_.places[k], recording_.blocks[k]);
 #endif

@@ -3,6 +3,7 @@
 
 #include <tessera/backend/cuda/device.hpp>
 
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -85,7 +86,10 @@ class queue {
                           stream_>>>(body);
       check(cudaGetLastError(), "launch");
 #else
-      detail::run_on_host(body, blocks);
+      if (delays_)
+        delayed_.push_back([body, blocks] { detail::run_on_host(body, blocks); });
+      else
+        detail::run_on_host(body, blocks);
 #endif
       return;
     }
@@ -108,8 +112,19 @@ class queue {
   void synchronize() {
 #if defined(__CUDACC__)
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+#else
+    for (auto const& run : delayed_) run();
+    delayed_.clear();
 #endif
   }
+#if !defined(__CUDACC__)
+  /// The fake device runs what is launched at once; or, as late as a GPU may, when it is waited
+  /// for, so that a host that does not wait is found.
+  void delay(bool delays) {
+    synchronize();
+    delays_ = delays;
+  }
+#endif
 
   /// Memory for a temporary of the host's current scope, given back in reverse order. The launches
   /// of a queue run in order, so that what comes later may have the same memory.
@@ -196,6 +211,9 @@ class queue {
   std::map<std::pair<void const*, std::size_t>, unique<void>> constants_;
 #if defined(__CUDACC__)
   cudaStream_t stream_ = nullptr;
+#else
+  bool delays_ = false;
+  std::vector<std::function<void()>> delayed_;
 #endif
 };
 
@@ -250,3 +268,13 @@ template <class F> void for_each(std::size_t n, F const& f) {
 }
 
 }  // namespace tessera::device
+
+namespace tessera {
+
+template <> struct kernel_for<detail::memory_fn, cuda> {
+  [[nodiscard]] static auto allocate(std::size_t bytes) -> void* { return device::allocate(bytes); }
+  static void release(void* memory) noexcept { device::release(memory); }
+  static void wait() { device::synchronize(); }
+};
+
+}  // namespace tessera

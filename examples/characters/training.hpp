@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/data/tokens.hpp>
+#include <tessera/optim/schedule.hpp>
+#include <tessera/random/torch.hpp>
+#include <tessera/train/trainer.hpp>
+
+#include <functional>
+#include <span>
+
+#include "text.hpp"
+
+/// The training of the model, on the host or on a GPU.
+namespace characters {
+
+/// What a training is told. Its generator has drawn the first parameters.
+struct training_task {
+  tessera::trainer_options options;
+  double learning_rate = 0;
+  tessera::torch_generator generator;
+  tessera::callbacks callbacks;
+  std::string resume;  ///< "last", "best" or a file; empty: from the first parameters
+};
+/// Trains from parameters, all numbers of the model in one order, and leaves the last ones there.
+using training_function = auto (*)(training_task task, split_text const& text,
+                                   std::span<float> parameters) -> tessera::ending;
+
+/// How a GPU trains, and whether one answers: neither in a program that is built without CUDA.
+struct gpu_training {
+  std::function<bool()> answers;
+  training_function train = nullptr;
+};
+[[nodiscard]] auto on_gpu() -> gpu_training;
+
+/// A training_function; the network is the model, by whatever name.
+template <class Backend, class Network>
+auto train_model(training_task task, split_text const& text, std::span<float> parameters)
+    -> tessera::ending {
+  using namespace tessera;
+  using x = tensor<float, shape_of<text_batch>, Backend>;
+  using schedule = by_step<one_cycle_lr>;
+  auto const rows = token_rows{.length = context, .batch = batch};
+  auto const steps = task.options.max_steps;
+  auto const together = task.options.accumulate_grad_batches;
+  auto source = random_tokens(text.train, rows, steps * together, 200 * together, task.generator);
+  auto held_out = consecutive_tokens(text.held_out, rows);
+  auto trainer = tessera::trainer<training<Network, x, adamw>, cross_entropy, schedule>(
+      std::move(task.options), adamw{.rate = task.learning_rate, .weight_decay = 0.01},
+      schedule{one_cycle_lr{.total = steps, .rise = 0.05}}, {});
+  std::ranges::copy(parameters, numbers_of(trainer.parameters()).begin());
+  trainer.callbacks = std::move(task.callbacks);
+  if (not task.resume.empty()) trainer.resume(task.resume);
+  auto const how = trainer.fit(source, held_out);
+  auto const last = numbers_of(trainer.parameters());
+  std::copy(last.begin(), last.end(), parameters.begin());
+  return how;
+}
+
+}  // namespace characters
