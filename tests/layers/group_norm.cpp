@@ -88,6 +88,35 @@ TEST_CASE("group_norm: an activation behind it is taken along, to the same bits"
   CHECK(y(0, 0, 0) == 0);
   CHECK(y(0, 0, 1) == 0);  // the weight is zero
 }
+struct twice : relu_layer {
+  static constexpr void forward(auto const&, auto x, auto y, auto) { assign(y, x + x); }
+  static constexpr void backward(auto const&, auto, auto, auto dy, auto dx, auto&, auto) {
+    dx.put(dy + dy);
+  }
+};
+struct halved : group_norm<4, 36> {
+  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+    group_norm<4, 36>::forward(p, x, y, m);
+    assign(y, as_const(y) / 2);
+  }
+};
+/// Says that it takes an activation along, and is no norm.
+struct other : tanh_layer {
+  static constexpr bool takes_activation = true;
+};
+template <class Norm, class Activation> void stays_apart() {
+  using model = sequential<Norm, Activation>;
+  static_assert(not model::template taken_along<simd>(1));
+  CHECK(both_ways<model, simd>() == both_ways<sequential<sequential<Norm>, Activation>, simd>());
+}
+TEST_CASE("group_norm: what is derived from a norm or an activation is its own") {
+  stays_apart<group_norm<4, 36>, twice>();
+  stays_apart<halved, silu_layer>();
+  stays_apart<recompute<group_norm<4, 36>>, silu_layer>();
+  stays_apart<other, silu_layer>();
+  using named_ones = sequential<named<"norm", group_norm<4, 36>>, named<"", relu_layer>>;
+  static_assert(named_ones::taken_along<simd>(1));
+}
 TEST_CASE("group_norm: an image does not see the others") {
   using X = tensor<float, shape<at_most(3), 4, 6>>;
   using model = sequential<group_norm<2, 6>>;

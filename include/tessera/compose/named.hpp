@@ -16,4 +16,16 @@ template <fixed_name Name, class Layer> struct named : as_layer<Layer> {
   static constexpr auto own_name = Name;
 };
 
+namespace detail {
+
+/// The layer that a name was given to.
+template <class Layer> struct without_name {
+  using type = Layer;
+};
+template <class Layer>
+  requires requires { typename Layer::unnamed; }
+struct without_name<Layer> : without_name<typename Layer::unnamed> {};
+
+}  // namespace detail
+
 }  // namespace tessera

@@ -2,23 +2,18 @@
 #pragma once
 
 #include <tessera/compose/composition.hpp>
+#include <tessera/compose/named.hpp>
 
 namespace tessera {
 
 namespace detail {
 
-/// True where a layer applies the activation behind it where it writes: `forward_with` and
-/// `backward_with`, on a backend whose kernel can.
+/// True of a layer that applies the activation behind it where it writes (`forward_with` and
+/// `backward_with`), on a backend whose kernel can. What is derived from such a layer, or from an
+/// activation, may compute something else.
 template <class Layer, class Behind, class Backend>
-inline constexpr bool takes_along = [] {
-  if constexpr (requires {
-                  typename Behind::function;
-                  Layer::template takes_activation<Backend>;
-                })
-    return Layer::template takes_activation<Backend>;
-  else
-    return false;
-}();
+concept takes_along = std::same_as<typename Layer::template takes_activation<Backend>, Layer> &&
+                      std::same_as<typename Behind::applied, Behind>;
 
 }  // namespace detail
 
@@ -61,7 +56,10 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
   /// True where layer k is an activation that the layer before it applies on this backend.
   template <class Backend> [[nodiscard]] static constexpr auto taken_along(std::size_t k) -> bool {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return ((I + 1 == k && detail::takes_along<layer<I>, layer<I + 1>, Backend>) || ...);
+      return ((I + 1 == k &&
+               detail::takes_along<typename detail::without_name<layer<I>>::type,
+                                   typename detail::without_name<layer<I + 1>>::type, Backend>) ||
+              ...);
     }(std::make_index_sequence<last>{});
   }
   static constexpr auto read =

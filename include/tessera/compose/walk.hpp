@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/compose/memory.hpp>
+#include <tessera/compose/named.hpp>
 
 namespace tessera {
 
@@ -32,14 +33,6 @@ inline constexpr bool is_composition =
     };
 
 namespace detail {
-
-/// The layer that a name was given to.
-template <class Layer> struct without_name {
-  using type = Layer;
-};
-template <class Layer>
-  requires requires { typename Layer::unnamed; }
-struct without_name<Layer> : without_name<typename Layer::unnamed> {};
 
 template <class Layer, class X, class Call>
 constexpr void walk_layers(path_name const& path, auto& f) {

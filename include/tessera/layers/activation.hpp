@@ -25,14 +25,14 @@ template <class F, bool FromOutput> struct slope_of {
 /// Shapes  any, unchanged
 /// Cost    one pass; where the slope follows from y alone, x may be overwritten
 template <class F, bool FromOutput> struct activation : without_parameters, any_shape {
-  using function = F;
+  /// Itself, for a layer before it that applies it where it writes.
+  using applied = activation;
   static constexpr auto about = facts{.backward_reads = FromOutput ? reads::output : reads::input,
                                       .row_wise = true,
                                       .in_place = FromOutput,
                                       .adds_dx = true};
 
-  /// F of a number or a vector, for a layer before it that applies it where it writes, and the
-  /// slope of its x.
+  /// F of a number or a vector, and the slope of its x.
   template <class V> [[nodiscard]] TESSERA_INLINE static constexpr auto apply(V x) -> V {
     return F::value(x);
   }

@@ -94,10 +94,11 @@ struct batch_norm {
                                       .slopes = true,
                                       .statistics = true};
 
-  /// True where this backend's kernel applies the activation behind the norm, too.
+  /// Itself, where this backend's own kernel applies the activation behind the norm, too.
   template <class Backend>
-  static constexpr bool takes_activation =
-      requires { kernel_for<detail::batch_norm_fn, Backend>::takes_activation; };
+    requires std::same_as<typename kernel_for<detail::batch_norm_fn, Backend>::takes_activation,
+                          kernel_for<detail::batch_norm_fn, Backend>>
+  using takes_activation = batch_norm;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;

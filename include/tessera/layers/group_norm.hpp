@@ -47,10 +47,11 @@ struct group_norm {
   static constexpr auto about =
       facts{.backward_reads = reads::input, .kept = true, .scratch = true, .slopes = true};
 
-  /// True where this backend's kernel applies the activation behind the norm, too.
+  /// Itself, where this backend's own kernel applies the activation behind the norm, too.
   template <class Backend>
-  static constexpr bool takes_activation =
-      requires { kernel_for<detail::group_norm_fn, Backend>::takes_activation; };
+    requires std::same_as<typename kernel_for<detail::group_norm_fn, Backend>::takes_activation,
+                          kernel_for<detail::group_norm_fn, Backend>>
+  using takes_activation = group_norm;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;

@@ -14,7 +14,6 @@ namespace detail {
 /// group, ascending.
 template <class Features> struct batch_norm_passes {
   using geometry = batch_norm_geometry;
-  static constexpr bool takes_activation = true;
 
   template <class T>
   static constexpr void observe(geometry const& g, T const* x, T epsilon, T* mean, T* scale,
@@ -225,6 +224,8 @@ template <class Features> struct batch_norm_passes {
 
 template <>
 struct kernel_for<detail::batch_norm_fn, reference>
-    : detail::batch_norm_passes<detail::in_numbers> {};
+    : detail::batch_norm_passes<detail::in_numbers> {
+  using takes_activation = kernel_for;
+};
 
 }  // namespace tessera

@@ -13,8 +13,6 @@ namespace detail {
 /// The passes of a group norm, for channels by numbers or by vectors: sums over the pixels of a
 /// channel, ascending, and then over the channels of a group.
 template <class Channels> struct group_norm_passes {
-  static constexpr bool takes_activation = true;
-
   template <class T, class Activation = no_activation>
   static constexpr void forward(group_norm_geometry const& g, T const* x, T const* weight,
                                 T const* bias, T epsilon, T* y, T* mean, T* scale, T* sums) {
@@ -187,6 +185,8 @@ template <class Channels> struct group_norm_passes {
 
 template <>
 struct kernel_for<detail::group_norm_fn, reference>
-    : detail::group_norm_passes<detail::in_numbers> {};
+    : detail::group_norm_passes<detail::in_numbers> {
+  using takes_activation = kernel_for;
+};
 
 }  // namespace tessera

@@ -7,6 +7,8 @@
 namespace tessera {
 
 template <>
-struct kernel_for<detail::batch_norm_fn, simd> : detail::batch_norm_passes<detail::in_vectors> {};
+struct kernel_for<detail::batch_norm_fn, simd> : detail::batch_norm_passes<detail::in_vectors> {
+  using takes_activation = kernel_for;
+};
 
 }  // namespace tessera

@@ -7,6 +7,8 @@
 namespace tessera {
 
 template <>
-struct kernel_for<detail::group_norm_fn, simd> : detail::group_norm_passes<detail::in_vectors> {};
+struct kernel_for<detail::group_norm_fn, simd> : detail::group_norm_passes<detail::in_vectors> {
+  using takes_activation = kernel_for;
+};
 
 }  // namespace tessera
