@@ -17,8 +17,8 @@ template <class T> class rows_ahead {
 
   explicit rows_ahead(std::size_t bytes_of_row) : row_(bytes_of_row), fits_(fits(bytes_of_row)) {}
 
-  /// True where `distance` bytes of each of the rows find a place in a first level of 64 sets: at
-  /// most four of them share one.
+  /// True where a line of each of the rows, at the same place of it, finds room in a first level of
+  /// 64 sets: at most four of them share one.
   [[nodiscard]] auto fits_first_level() const -> bool { return fits_; }
 
   /// Asks for a line of each row, `distance` behind byte `at` of it; behind the row's end that of
