@@ -20,7 +20,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   static constexpr std::size_t few = 3;
   /// A decode step asks for the rows of so many keys and values before it reads them: a head's
   /// parts lie too far apart for a processor to foresee.
-  static constexpr std::size_t rows_ahead = 32;
+  static constexpr std::size_t keys_ahead = 32;
 
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
     static constexpr auto padded = (Keys + tiles::panel<T> - 1) / tiles::panel<T> * tiles::panel<T>;
@@ -101,7 +101,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       auto const keys = head.seen(i);
       for (auto j = std::size_t{0}; j < keys; j += width) {
         auto const first = keys - j < width ? keys - width : j;  // the last may be computed twice
-        fetch_rows<width>(head.k + (first + rows_ahead) * head.kv_row, head.kv_row, head.width);
+        fetch_rows<width>(head.k + (first + keys_ahead) * head.kv_row, head.kv_row, head.width);
         lane::store(p + first,
                     scores_of_one(head, head.q + i * head.q_row, head.k + first * head.kv_row));
       }
@@ -154,7 +154,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       auto const* v = head.v + d;
       for (auto j = std::size_t{0}; j < keys; ++j, v += head.kv_row) {
         auto const weight = V(p[j]);
-        fetch_rows<1>(v + rows_ahead * head.kv_row, head.kv_row, vectors * V::width);
+        fetch_rows<1>(v + keys_ahead * head.kv_row, head.kv_row, vectors * V::width);
 #pragma GCC unroll 8
         for (auto i = std::size_t{0}; i < vectors; ++i)
           sum[i] = fma(weight, lane::load(v + i * V::width), sum[i]);
