@@ -56,13 +56,14 @@ template <class T> struct affine_map_part {
       values += in * tiles::panel<T>;
     }
   }
-  /// Wᵀ (In, Out), whose rows are contiguous; blocks widen what is stored narrower once for many.
+  /// Wᵀ (In, Out), whose rows are contiguous: where they lie, unless a second level has no place
+  /// for a panel of them; blocks widen what is stored narrower once for many.
   template <class Stored> void by_columns(weight_matrix<T, Stored> const& b) const {
     auto const p = tiles::product<T, Stored>{rows,  out, in,    x,      in,   1,       b.data,
                                              b.row, y,   y_row, from(), bias, b.scales};
-    auto const gains = std::same_as<T, Stored>
-                           ? in > tiles::block_depth && in * b.row * sizeof(T) >= tiles::large
-                           : out >= lane::pack<T>::width;
+    auto const stays = in <= tiles::block_depth || in * b.row * sizeof(T) < tiles::large ||
+                       (tiles::has_places<T>(in, b.row) && in * 256 <= tiles::block_bytes);
+    auto const gains = std::same_as<T, Stored> ? not stays : out >= lane::pack<T>::width;
     if (rows >= 4 * tiles::rows && gains)
       tiles::multiply_by_blocks(
           tiles::product<T>{rows, out, in, x, in, 1, nullptr, 0, y, y_row, from(), bias},

@@ -26,14 +26,18 @@ inline constexpr std::size_t large = std::size_t{1} << 20U;
 template <class T> [[nodiscard]] constexpr auto is_transposed(product<T> const& p) -> bool {
   return p.a_row == 1 && p.a_depth != 1;
 }
-/// Whether a panel of B may be read where it lies: a cache has few places for rows that are a
-/// multiple of a large power of two apart. Ways of second levels have 64 KiB; more numbers than 32
-/// for each place come from the third one. Narrow tiles read a cache line of every page.
-template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const& p) -> bool {
+/// Whether a cache has places for a panel of so many rows, `distance` numbers apart: it has few for
+/// rows that are a multiple of a large power of two apart. Ways of second levels have 64 KiB; more
+/// rows than 32 for each place come from the third one.
+template <class T>
+[[nodiscard]] constexpr auto has_places(std::size_t depth, std::size_t distance) -> bool {
   constexpr auto way = std::size_t{1} << 16U;
-  auto const distance = (p.b_depth * sizeof(T)) | way;
-  auto const places = way / (distance & (~distance + 1));
-  return vectors == 4 && p.depth <= 32 * places && p.depth * 256 <= block_bytes / 2;
+  auto const bytes = (distance * sizeof(T)) | way;
+  return depth <= 32 * (way / (bytes & (~bytes + 1)));
+}
+/// Whether a panel of B may be read where it lies. Narrow tiles read a cache line of every page.
+template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const& p) -> bool {
+  return vectors == 4 && has_places<T>(p.depth, p.b_depth) && p.depth * 256 <= block_bytes / 2;
 }
 template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const& p) -> bool {
   return p.rows >= 4 * rows && p.columns >= lane::pack<T>::width && p.depth > few &&
