@@ -3,6 +3,7 @@
 
 #include <tessera/text/tokenizer/vocabulary.hpp>
 
+#include <algorithm>
 #include <queue>
 #include <span>
 
