@@ -141,18 +141,6 @@ template <class Self, class P, class M> struct children {
   /// With the inputs of the call, and those that `more` adds to them: entries by tag.
   template <std::size_t I, class In, class Out>
   constexpr void forward(In x, Out y, auto const&... more) const {
-    check_call<I, In, Out>();
-    forward_or_step<child<I>>(p.template get<I>(at), x, y, lent<I>(more...));
-  }
-  /// The same of a child that applies Activation, the child behind it, on the way.
-  template <std::size_t I, class Activation, class In, class Out>
-  constexpr void forward_with(In x, Out y) const {
-    check_call<I, In, Out>();
-    child<I>::template forward_with<Activation>(p.template get<I>(at), x, y, lent<I>());
-  }
-
- protected:
-  template <std::size_t I, class In, class Out> static constexpr void check_call() {
     using named = typename layout::template input<I>;
     constexpr auto takes = std::same_as<shape_of<In>, shape_of<named>>;
     constexpr auto gives = std::same_as<shape_of<Out>, shape_of<output_of<child<I>, named>>>;
@@ -162,7 +150,14 @@ template <class Self, class P, class M> struct children {
     static_assert(complaint::holds<gives, Self, complaint::expected<shape_of<Out>>,
                                    complaint::got<shape_of<output_of<child<I>, named>>>>,
                   "composition: a child gives another shape than there is memory for");
+    forward_or_step<child<I>>(p.template get<I>(at), x, y, lent<I>(more...));
   }
+  /// The same of a child that applies Activation, the child behind it, on the way.
+  template <std::size_t I, class Activation> constexpr void forward_with(auto x, auto y) const {
+    child<I>::template forward_with<Activation>(p.template get<I>(at), x, y, lent<I>());
+  }
+
+ protected:
   template <std::size_t I> [[nodiscard]] constexpr auto lent(auto const&... more) const {
     return lend<I>(piece<I, typename layout::template scratch_at<I>>(), kept<I>(), more...);
   }
