@@ -209,11 +209,11 @@ class tokenizer {
     detail::aligned_text const* part;
     workspace* work;
 
-    void push_back(detail::text_piece const& word) {
+    void push_back(detail::text_piece const& word) const {
       work->words.push_back(word);
       if (work->words.size() == most) finish();
     }
-    void finish() {
+    void finish() const {
       owner->encode_words(*part, *work);
       work->words.clear();
     }

@@ -62,7 +62,8 @@ template <> struct kernel_for<detail::assign_fn, simd> {
                                            [&](auto lanes, std::size_t i) TESSERA_INLINE {
                                              lanes.store(y.memory + i, row.get(lanes, i));
                                            });
-            return lane::nontemporal_end();
+            lane::nontemporal_end();
+            return;
           }
         }
         row_of<T>(y.size(), row, y.memory);
