@@ -101,17 +101,14 @@ struct batch_norm {
   using takes_activation = batch_norm;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    using T = scalar_of<decltype(x)>;
-    observe(x, m);
-    kernel<decltype(x)>::template forward<T>(
-        geometry<m.learns>(x), x.data(), data_or_null<T const>(p.weight),
-        data_or_null<T const>(p.bias), m.kept.mean.data(), m.kept.scale.data(), y.data());
+    forward_with<>(p, x, y, m);
   }
-  template <class Activation>
+  /// With an activation, or none.
+  template <class... Activation>
   static constexpr void forward_with(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
     observe(x, m);
-    kernel<decltype(x)>::template forward<T, Activation>(
+    kernel<decltype(x)>::template forward<T, Activation...>(
         geometry<m.learns>(x), x.data(), data_or_null<T const>(p.weight),
         data_or_null<T const>(p.bias), m.kept.mean.data(), m.kept.scale.data(), y.data());
   }

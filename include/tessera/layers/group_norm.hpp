@@ -54,17 +54,16 @@ struct group_norm {
   using takes_activation = group_norm;
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
-    using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template forward<T>(
-        geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
-        epsilon<T>, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
+    forward_with<>(p, x, y, m);
   }
-  template <class Activation>
+  /// With an activation, or none.
+  template <class... Activation>
   static constexpr void forward_with(auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template forward<T, Activation>(
+    constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
+    kernel<decltype(x)>::template forward<T, Activation...>(
         geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
-        epsilon<T>, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
+        epsilon, y.data(), m.kept.mean.data(), m.kept.scale.data(), m.work.sums.data());
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
@@ -92,9 +91,6 @@ struct group_norm {
 
  private:
   template <class X> using kernel = kernel_for<detail::group_norm_fn, backend_of<X>>;
-
-  template <class T>
-  static constexpr auto epsilon = static_cast<T>(static_cast<double>(Options.epsilon_1e12) * 1e-12);
 
   [[nodiscard]] static constexpr auto geometry(auto x) -> detail::group_norm_geometry {
     auto const batch = x.template extent_of<0>();

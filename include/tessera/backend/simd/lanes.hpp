@@ -90,15 +90,14 @@ template <class T, class F> TESSERA_INLINE inline void for_each_vector(std::size
 template <class T, class F>
 TESSERA_INLINE inline void for_each_vector_nontemporal(T const* to, std::size_t n, F&& f) {
   constexpr auto width = whole_lanes<T>::width;
-  constexpr auto line = std::size_t{64};
-  auto const past = reinterpret_cast<std::uintptr_t>(to) % line / sizeof(T);
-  auto const before = past == 0 ? 0 : line / sizeof(T) - past;
+  constexpr auto line = std::size_t{64} / sizeof(T);
+  auto const past = reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % line;
+  auto const to_line = (line - past) % line;
+  auto const before = to_line < n ? to_line : n;
   auto i = std::size_t{0};
-  while (i < before && i < n) {
-    auto const most = before < n ? before : n;
-    auto const count = most - i < width ? most - i : width;
+  for (auto count = width; i < before; i += count) {
+    count = before - i < width ? before - i : width;
     f(first_lanes<T>{count}, i);
-    i += count;
   }
   for (; i + width <= n; i += width) f(nontemporal_lanes<T>{}, i);
   if (i < n) f(first_lanes<T>{n - i}, i);

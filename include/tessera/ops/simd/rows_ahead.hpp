@@ -15,11 +15,16 @@ template <class T> class rows_ahead {
   /// Enough for memory to answer in time.
   static constexpr auto distance = std::size_t{8} * 64;
 
-  explicit rows_ahead(std::size_t bytes_of_row) : row_(bytes_of_row), fits_(fits(bytes_of_row)) {}
+  explicit rows_ahead(std::size_t bytes_of_row) : row_(bytes_of_row) {}
 
   /// True where a line of each of the rows, at the same place of it, finds room in a first level of
   /// 64 sets: at most four of them share one.
-  [[nodiscard]] auto fits_first_level() const -> bool { return fits_; }
+  [[nodiscard]] auto fits_first_level() const -> bool {
+    constexpr auto sets = std::size_t{64};
+    auto const lines = row_ / 64 | sets;
+    auto const repeats = lines & (~lines + 1);  // the largest power of two that divides it
+    return rows * repeats <= 4 * sets;
+  }
 
   /// Asks for a line of each row, `distance` behind byte `at` of it; behind the row's end that of
   /// the row which follows the others.
@@ -33,15 +38,7 @@ template <class T> class rows_ahead {
   }
 
  private:
-  [[nodiscard]] static auto fits(std::size_t bytes) -> bool {
-    constexpr auto sets = std::size_t{64};
-    auto const lines = bytes / 64 | sets;
-    auto const repeats = lines & (~lines + 1);  // the largest power of two that divides it
-    return rows * repeats <= 4 * sets;
-  }
-
   std::size_t row_;
-  bool fits_;
 };
 
 }  // namespace tessera::detail::inline TESSERA_TARGET
