@@ -10,6 +10,21 @@
 
 namespace tessera {
 
+namespace detail {
+
+/// Within a `catch`: what the exception says, or that `who` has failed.
+[[nodiscard]] inline auto failure_of(std::string const& who) -> std::string {
+  try {
+    throw;
+  } catch (std::exception const& e) {
+    return *e.what() == '\0' ? who + " failed" : e.what();
+  } catch (...) {
+    return who + " has thrown what is no exception";
+  }
+}
+
+}  // namespace detail
+
 /// Tells of what a function of the user's has thrown where nobody is left who could handle it: of
 /// the first time, since the others are likely to be the same. Any thread may have something to
 /// tell.

@@ -135,10 +135,8 @@ class sentence_service final : public text_service {
     auto result = embedding_result{};
     try {
       result = make();
-    } catch (std::exception const& e) {
-      result.error = *e.what() == '\0' ? "the model failed" : e.what();
     } catch (...) {
-      result.error = "the model has thrown what is no exception";
+      result.error = detail::failure_of("the model");
     }
     try {
       one.done(std::move(result));

@@ -3,9 +3,9 @@
 
 #include <tessera/generate/generation.hpp>
 #include <tessera/generate/stop_strings.hpp>
+#include <tessera/io/told_once.hpp>
 
 #include <chrono>
-#include <exception>
 #include <optional>
 
 namespace tessera::detail::inline TESSERA_TARGET {
@@ -43,7 +43,7 @@ class sequence {
     try {
       unwanted_ = request_.wanted && not request_.wanted();
     } catch (...) {
-      failed_ = reason_of_failure();
+      failed_ = failure_of("the request");
     }
   }
   /// Nobody waits for it any more, as far as was asked.
@@ -73,7 +73,7 @@ class sequence {
     try {
       return take(scores);
     } catch (...) {
-      return ends(finish_reason::failed, reason_of_failure());
+      return ends(finish_reason::failed, failure_of("the request"));
     }
   }
   auto ends(finish_reason reason, std::string error = {}) -> bool {
@@ -89,16 +89,6 @@ class sequence {
   }
 
  private:
-  /// Within a `catch`.
-  [[nodiscard]] static auto reason_of_failure() -> std::string {
-    try {
-      throw;
-    } catch (std::exception const& e) {
-      return *e.what() == '\0' ? "the request failed" : e.what();
-    } catch (...) {
-      return "the request has thrown what is no exception";
-    }
-  }
   [[nodiscard]] auto since() const -> double {
     return std::chrono::duration<double>(clock::now() - begun_).count();
   }
