@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 
+#include "reads.hpp"
 #include "results.hpp"
 #include "spread.hpp"
 
@@ -75,6 +77,20 @@ template <std::size_t Threads> void write_tokens(State& state) {
 BENCHMARK(write_tokens<1>)->Name("gpt2/decode");
 BENCHMARK(write_tokens<1>)->Name("one_thread/threads/gpt2/decode")->UseRealTime();
 BENCHMARK(write_tokens<2>)->Name("threads/gpt2/decode")->UseRealTime();
+
+/// The bound of a step: reads of the weights where they lie, but for the table of which it takes
+/// one row.
+void read_weights(State& state) {
+  auto const& p = weights();
+  for (auto _ : state)
+    for_each_parameter(
+        [](auto const& path, auto const& w) {
+          if (!std::string_view{path.c_str()}.starts_with("embedding"))
+            reads::all_of({w.data(), w.size()});
+        },
+        p);
+}
+BENCHMARK(read_weights)->Name("gpt2/reads");
 
 template <std::size_t Threads> void prefill(State& state) {
   auto const sharing = shared_by(Threads);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "reads.hpp"
 #include "results.hpp"
 
 #include <benchmark/benchmark.h>
@@ -45,27 +46,16 @@ BENCHMARK(peak<double>)->Name("peak/f64");
 /// Reads of a block again and again, 64 KiB or more in turn: what a step must do with weights of
 /// that size, which is rounded up to eight vectors.
 void read(State& state) {
-  using V = lane::pack<float>;
-  constexpr auto together = 8 * V::width;
   auto const asked = static_cast<std::size_t>(state.range(0)) / sizeof(float);
-  auto const n = (asked + together - 1) / together * together;
+  auto const n = (asked + reads::together - 1) / reads::together * reads::together;
   auto const bytes = n * sizeof(float);
   auto const passes = bytes < 65536 ? 65536 / bytes : std::size_t{1};
   auto const memory = std::make_unique<float[]>(n + 64);
-  auto const* const p = memory.get();
-  for (auto _ : state) {
-    V sum[8];
-    for (auto& s : sum) s = V(0.0F);
+  for (auto _ : state)
     for (auto pass = std::size_t{0}; pass < passes; ++pass) {
-      for (auto i = std::size_t{0}; i < n; i += together) {
-#pragma GCC unroll 8
-        for (auto k = std::size_t{0}; k < 8; ++k)
-          sum[k] = sum[k] + lane::load(p + i + k * V::width);
-      }
+      reads::all_of({memory.get(), n});
       benchmark::ClobberMemory();
     }
-    for (auto& s : sum) benchmark::DoNotOptimize(s);
-  }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes * passes));
 }
 BENCHMARK(read)->RangeMultiplier(2)->Range(1 << 11, 1 << 29);

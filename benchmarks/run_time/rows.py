@@ -94,7 +94,9 @@ def networks():
         operations=3 * 2 * 2048 * (4 * (12 * 128 * 128 + 128 * 128) + 128 * 128),
         peers={"torch": [network_peers.torch_gpt_step(fused) for fused in peers.FUSED]})
     block, head = 12 * 768 * 768, 768 * 50257
-    yield "gpt2/decode", Row(operations=2 * (12 * block + head), bytes=4 * (12 * block + head),
+    keys_and_values = 2 * 12 * 768 * 192  # of 128 to 255 tokens
+    yield "gpt2/decode", Row(operations=2 * (12 * block + head),
+                             bytes=4 * (12 * block + head + keys_and_values),
                              peers={"torch": [network_peers.torch_decode]})
     yield "gpt2/prefill128", Row(
         operations=2 * 128 * (12 * (block + 128 * 768) + head),

@@ -2,17 +2,21 @@
 #include <support/test.hpp>
 #include <tessera/ops/simd/affine_map_row.hpp>
 
+#include <algorithm>
 #include <vector>
 
 using namespace tessera;
 
-/// Every number of outputs beyond a vector, and every rest of inputs: the sums, k ascending.
+/// Every number of outputs beyond a vector, every rest of inputs, and rows long enough to be read
+/// ahead: the sums, k ascending.
 TEMPLATE_TEST_CASE("affine_map_row: the bits of a sum for each output", "", float, double) {
   using T = TestType;
   constexpr auto width = lane::pack<T>::width;
   auto r = torch_generator(1);
-  for (auto in = std::size_t{0}; in < 70; in = in < 20 ? in + 1 : in + 13)
-    for (auto out = width; out < 3 * width + 2; ++out) {
+  auto inputs = std::vector<std::size_t>{33, 46, 59, 64, 72, 256, 272, 304, 305, 528};
+  for (auto in = std::size_t{0}; in < 20; ++in) inputs.push_back(in);
+  for (auto const in : inputs)
+    for (auto out = width; out < 2 * std::max(width, 64 / sizeof(T)) + width + 2; ++out) {
       auto numbers = std::vector<T>(in + out * in + out);
       r.uniform(numbers.data(), numbers.size(), -1, 1);
       auto const* const x = numbers.data();

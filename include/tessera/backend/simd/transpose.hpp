@@ -80,26 +80,30 @@ TESSERA_INLINE inline void load_columns(T const* from, std::size_t row,
 }
 
 /// A cache line of each of as many rows as a vector has lanes: f(c, columns) for its numbers c,
-/// columns_at_once at a time. They are read a line at a time, as more rows than a small cache has
-/// ways, a power of two apart, would drive each other out.
+/// columns_at_once at a time.
+template <number T>
+TESSERA_INLINE inline void for_columns_of_near_line(T const* from, std::size_t row, auto const& f) {
+#pragma GCC unroll 8
+  for (auto c = std::size_t{0}; c < 64 / sizeof(T); c += columns_at_once<T>) {
+    pack<T> columns[columns_at_once<T>];
+    load_columns(from + c, row, columns);
+    f(c, columns);
+  }
+}
+
+/// The same of rows that lie anywhere. They are read a line at a time, as more rows than a small
+/// cache has ways, a power of two apart, would drive each other out.
 template <number T>
 TESSERA_INLINE inline void for_columns_of_line(T const* from, std::size_t row, auto const& f) {
   constexpr auto width = pack<T>::width;
   constexpr auto line = std::size_t{64} / sizeof(T);
-  constexpr auto copies = width * sizeof(T) > 32;
-  alignas(64) T lines[copies ? width * line : 1];
-  if constexpr (copies) {
+  if constexpr (width * sizeof(T) > 32) {
+    alignas(64) T lines[width * line];
 #pragma GCC unroll 16
     for (auto r = std::size_t{0}; r < width; ++r) store(lines + r * line, load(from + r * row));
-  }
-#pragma GCC unroll 8
-  for (auto c = std::size_t{0}; c < line; c += columns_at_once<T>) {
-    pack<T> columns[columns_at_once<T>];
-    if constexpr (copies)
-      load_columns(lines + c, line, columns);
-    else
-      load_columns(from + c, row, columns);
-    f(c, columns);
+    for_columns_of_near_line(lines, line, f);
+  } else {
+    for_columns_of_near_line(from, row, f);
   }
 }
 

@@ -2,33 +2,37 @@
 #pragma once
 
 #include <tessera/backend/simd/transpose.hpp>
-#include <tessera/ops/simd/rows_ahead.hpp>
+#include <tessera/ops/simd/staggered_rows.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
 
 #include <cstddef>
 
 namespace tessera::detail::inline TESSERA_TARGET {
 
+/// sum += the first numbers of x times columns of weights.
+template <class T>
+TESSERA_INLINE inline void add_columns(T const* x,
+                                       lane::pack<T> const (&columns)[lane::columns_at_once<T>],
+                                       lane::pack<T>& sum) {
+#pragma GCC unroll 4
+  for (auto i = std::size_t{0}; i < lane::columns_at_once<T>; ++i)
+    sum = fma(lane::pack<T>(x[i]), columns[i], sum);
+}
+
 /// The products of a vector of outputs with one row: their weights lie in rows, and are turned a
 /// cache line of each at a time.
 ///
 /// Accuracy  from the bias over In ascending, one fma each
-template <bool Near, class T>
+template <class T>
 [[nodiscard]] auto outputs_of_row(std::size_t in, T const* x, T const* weights, lane::pack<T> sum)
     -> lane::pack<T> {
   constexpr auto width = lane::pack<T>::width;
   constexpr auto line = std::size_t{64} / sizeof(T);
-  auto const ahead = rows_ahead<T>(in * sizeof(T));
   auto k = std::size_t{0};
-  for (; k + line <= in; k += line) {
-    ahead.template fetch<Near>(weights, k * sizeof(T));
+  for (; k + line <= in; k += line)
     lane::for_columns_of_line(weights + k, in,
-                              [&](std::size_t c, auto const& columns) TESSERA_INLINE {
-#pragma GCC unroll 4
-                                for (auto i = std::size_t{0}; i < lane::columns_at_once<T>; ++i)
-                                  sum = fma(lane::pack<T>(x[k + c + i]), columns[i], sum);
-                              });
-  }
+                              [&](std::size_t c, auto const& columns)
+                                  TESSERA_INLINE { add_columns(x + k + c, columns, sum); });
   for (; k < in; ++k) {
     T column[width];
     for (auto r = std::size_t{0}; r < width; ++r) column[r] = weights[r * in + k];
@@ -41,14 +45,33 @@ template <bool Near, class T>
 template <class T>
 void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weights, T const* bias,
                     T* y) {
-  constexpr auto width = lane::pack<T>::width;
-  auto const fits = rows_ahead<T>(in * sizeof(T)).fits_first_level();
-  for (auto o = std::size_t{0}; o < out; o += width) {
+  using V = lane::pack<T>;
+  constexpr auto width = V::width;
+  auto const start = [&](std::size_t o) TESSERA_INLINE {
+    return bias == nullptr ? V(T{0}) : lane::load(bias + o);
+  };
+  auto o = std::size_t{0};
+  if (staggered_rows<T>::takes(in)) {
+    constexpr auto together = staggered_rows<T>::rows;
+    auto rows = staggered_rows<T>(weights, in, out / together);
+    for (; o + together <= out; o += together) {
+      V sum[together / width];
+      for (auto v = std::size_t{0}; v < together / width; ++v) sum[v] = start(o + v * width);
+      rows.read_group([&](std::size_t k, T const* lines) TESSERA_INLINE {
+#pragma GCC unroll 4
+        for (auto v = std::size_t{0}; v < together / width; ++v)
+          lane::for_columns_of_near_line(lines + v * width * together, together,
+                                         [&](std::size_t c, auto const& columns) TESSERA_INLINE {
+                                           add_columns(x + k + c, columns, sum[v]);
+                                         });
+      });
+      for (auto v = std::size_t{0}; v < together / width; ++v)
+        lane::store(y + o + v * width, sum[v]);
+    }
+  }
+  for (; o < out; o += width) {
     auto const first = out - o < width ? out - width : o;  // the last ones may be computed twice
-    auto const start = bias == nullptr ? lane::pack<T>(T{0}) : lane::load(bias + first);
-    auto const* const rows = weights + first * in;
-    lane::store(y + first, fits ? outputs_of_row<true>(in, x, rows, start)
-                                : outputs_of_row<false>(in, x, rows, start));
+    lane::store(y + first, outputs_of_row(in, x, weights + first * in, start(first)));
   }
 }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/backend/simd/pack.hpp>
+
+#include <cstddef>
+
+namespace tessera::detail::inline TESSERA_TARGET {
+
+/// Groups of as many rows as a cache line has numbers, one group after another, whose rows are read
+/// side by side, a line of each at a time: too many streams for a processor to foresee, and rows a
+/// power of two apart meet in the same few places of a first level. So a pair of rows is read a
+/// line ahead of the pair before it, into a ring of lines, and memory is asked for what comes next.
+template <class T> class staggered_rows {
+ public:
+  static constexpr auto line = std::size_t{64} / sizeof(T);  ///< the numbers of a cache line
+  static constexpr auto rows = line;                         ///< of a group
+
+  /// Rows without a gap between them, each of whole lines, two of a row for each pair of a group
+  /// or more.
+  staggered_rows(T const* first_row, std::size_t length, std::size_t groups)
+      : group_(first_row), length_(length), groups_(groups) {
+    for (auto l = std::size_t{0}; l + 1 < pairs; ++l)
+      for (auto p = l + 1; p < pairs; ++p) copy_pair(group_, length_, p, l, l);
+  }
+  [[nodiscard]] static auto takes(std::size_t length) -> bool {
+    return length % line == 0 && length >= 2 * pairs * line;
+  }
+
+  /// f(k, lines) for every line of the group, k its first number in a row and lines[r * line] that
+  /// of row r; then the next group comes.
+  TESSERA_INLINE void read_group(auto const& f) {
+    auto const group = group_;
+    auto const length = length_;
+    auto const lines = length / line;
+    auto const has_next = groups_ > 1;
+    auto at = at_;
+    for (auto l = std::size_t{0}; l < lines; ++l, ++at) {
+      // The pair that is furthest ahead comes first: the order that memory likes best.
+#pragma GCC unroll 8
+      for (auto i = std::size_t{1}; i <= pairs; ++i) {
+        auto const p = pairs - i;
+        if (l + p < lines || has_next) copy_pair(group, length, p, at + p, l + p);
+      }
+      f(l * line, ring_ + at % pairs * rows * line);
+    }
+    at_ = at;
+    --groups_;
+    group_ += rows * length_;
+  }
+
+ private:
+  static constexpr auto pairs = rows / 2;
+  static constexpr auto ahead = std::size_t{12};  ///< lines, enough for memory to answer in time
+
+  /// Line l of a row of the group, or, behind its end, of the row as far down in the next group.
+  [[nodiscard]] TESSERA_INLINE static auto place_of(std::size_t l, std::size_t length)
+      -> std::size_t {
+    return l * line + (l * line < length ? 0 : (rows - 1) * length);
+  }
+  TESSERA_INLINE void copy_pair(T const* group, std::size_t length, std::size_t pair,
+                                std::size_t number_of_line, std::size_t l) {
+    auto const* const first = group + 2 * pair * length;
+    auto const* const next = first + place_of(l + ahead, length);
+    __builtin_prefetch(next);
+    __builtin_prefetch(next + length);
+    auto const* const from = first + place_of(l, length);
+    auto* const to = ring_ + (number_of_line % pairs * rows + 2 * pair) * line;
+#pragma GCC unroll 4
+    for (auto i = std::size_t{0}; i < line; i += lane::pack<T>::width) {
+      lane::store(to + i, lane::load(from + i));
+      lane::store(to + line + i, lane::load(from + length + i));
+    }
+  }
+
+  T const* group_;
+  std::size_t length_;
+  std::size_t groups_;
+  std::size_t at_ = 0;  ///< the lines of a row read so far, of all groups
+  alignas(64) T ring_[pairs * rows * line];
+};
+
+}  // namespace tessera::detail::inline TESSERA_TARGET
