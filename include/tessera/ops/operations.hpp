@@ -61,11 +61,13 @@ template <class T, class Stored = T> struct matrix_product {
 };
 
 /// Rows, or steps of the depth, in runs of `length`: where the next run begins, in A and in the
-/// other matrix. A length of 0: there is one run.
+/// other matrix. A length of 0: there is one run. Runs may go backward in A, from `first` on, by
+/// what unsigned numbers wrap to.
 struct product_runs {
   std::size_t length = 0;
   std::size_t a = 0;
   std::size_t other = 0;
+  std::size_t first = 0;  ///< where the first run begins in A, of steps of the depth
 };
 
 /// kernel_for<product_fn, Backend> has run(product), and add_rows(rows, columns, d, sums): sums +=

@@ -36,7 +36,7 @@ constexpr void multiply_in_runs(matrix_product<T, Stored> p, product_runs const&
     for (auto row = std::size_t{0}; row * p.rows < all_rows; ++row)
       for (auto k = std::size_t{0}; k * p.depth < all_depth; ++k) {
         auto one = p;
-        one.a.data += row * rows.a + k * depth.a;
+        one.a.data += row * rows.a + (depth.first + k * depth.a);
         one.b.data += k * depth.other;
         one.c += row * rows.other;
         kernel::run(one);

@@ -4,13 +4,16 @@
 #include <tessera/ops/product.hpp>
 #include <tessera/ops/reference/conv2d.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tessera {
 
 /// A matrix product for every tap, group and image: the pixels are the rows of the matrix, at the
-/// distance of the stride; those of a row of pixels are a run. A backend that has a kernel of
-/// products has convolutions by deriving from it.
+/// distance of the stride; those of a row of pixels are a run. Taps side by side are one product
+/// for the pixels that see all of them. A backend that has a kernel of products has convolutions by
+/// deriving from it.
 template <class Backend> struct conv2d_by_products {
   using geometry = detail::conv2d_geometry;
 
@@ -31,7 +34,7 @@ template <class Backend> struct conv2d_by_products {
       detail::multiply_in_runs<Backend>(
           detail::matrix_product<T, U>{.rows = at.count,
                                        .columns = g.group_out(),
-                                       .depth = g.group_in(),
+                                       .depth = at.taps * g.group_in(),
                                        .a = {x + at.in, g.stride.width * g.in, 1},
                                        .b = b,
                                        .c = y + at.out,
@@ -41,7 +44,8 @@ template <class Backend> struct conv2d_by_products {
     };
     if (weight.row == 1) {  // by columns: they are the rows of the product
       for_each_image(
-          g, [&](image_pixels const& at, std::size_t, std::size_t tap, std::size_t group) {
+          g, joined::none,
+          [&](image_pixels const& at, std::size_t, std::size_t tap, std::size_t group) {
             product_with(weight.transposed().part(tap, group * g.group_out(), g.kernel.area()), at);
           });
       return;
@@ -49,9 +53,10 @@ template <class Backend> struct conv2d_by_products {
     for_each_weight(g, 1, g.group_out(), [&](std::size_t o, std::size_t column, std::size_t to) {
       w[to] = weight.at(o, column);
     });
-    for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
-      product_with(weight_matrix<T>{w + first, g.group_out(), 1}, at);
-    });
+    for_each_image(g, joins(g) ? joined::by_output : joined::none,
+                   [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
+                     product_with(weight_matrix<T>{w + first, g.group_out(), 1}, at);
+                   });
   }
   template <class T, class Stored>
   static void input(geometry const& g, weight_matrix<T, Stored> const& weight, T const* dy, T* dx,
@@ -60,17 +65,24 @@ template <class Backend> struct conv2d_by_products {
     for_each_weight(g, g.group_in(), 1, [&](std::size_t o, std::size_t column, std::size_t to) {
       w[to] = weight.at(o, column);
     });
-    for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
-      detail::multiply_in_runs<Backend>(detail::matrix_product<T>{.rows = at.count,
-                                                                  .columns = g.group_in(),
-                                                                  .depth = g.group_out(),
-                                                                  .a = {dy + at.out, g.out, 1},
-                                                                  .b = {w + first, g.group_in(), 1},
-                                                                  .c = dx + at.in,
-                                                                  .c_row = g.stride.width * g.in,
-                                                                  .adds = true},
-                                        {at.run, at.out_run, at.in_run}, {});
-    });
+    // Along the taps the pixels of dy go backward.
+    for_each_image(g, joins(g) && g.stride.width == 1 ? joined::by_input : joined::none,
+                   [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
+                     detail::multiply_in_runs<Backend>(
+                         detail::matrix_product<T>{.rows = at.count,
+                                                   .columns = g.group_in(),
+                                                   .depth = at.taps * g.group_out(),
+                                                   .a = {dy + at.out, g.out, 1},
+                                                   .b = {w + first, g.group_in(), 1},
+                                                   .c = dx + at.in,
+                                                   .c_row = g.stride.width * g.in,
+                                                   .adds = true},
+                         {at.run, at.out_run, at.in_run},
+                         {.length = g.group_out(),
+                          .a = std::size_t{0} - g.out,
+                          .other = g.group_out() * g.group_in(),
+                          .first = (at.taps - 1) * g.out});
+                   });
   }
   template <class T>
   static void parameters(geometry const& g, T const* x, T const* dy, T* dweight, T* dbias, T* w) {
@@ -82,18 +94,19 @@ template <class Backend> struct conv2d_by_products {
     for_each_weight(g, g.group_in(), 1, [&](std::size_t o, std::size_t column, std::size_t from) {
       w[from] = slopes.at(o, column);
     });
-    for_each_image(g, [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
-      detail::multiply_in_runs<Backend>(
-          detail::matrix_product<T>{.rows = g.group_out(),
-                                    .columns = g.group_in(),
-                                    .depth = at.count,
-                                    .a = {dy + at.out, 1, g.out},
-                                    .b = {x + at.in, g.stride.width * g.in, 1},
-                                    .c = w + first,
-                                    .c_row = g.group_in(),
-                                    .adds = true},
-          {}, {at.run, at.out_run, at.in_run});
-    });
+    for_each_image(g, joined::none,
+                   [&](image_pixels const& at, std::size_t first, std::size_t, std::size_t) {
+                     detail::multiply_in_runs<Backend>(
+                         detail::matrix_product<T>{.rows = g.group_out(),
+                                                   .columns = g.group_in(),
+                                                   .depth = at.count,
+                                                   .a = {dy + at.out, 1, g.out},
+                                                   .b = {x + at.in, g.stride.width * g.in, 1},
+                                                   .c = w + first,
+                                                   .c_row = g.group_in(),
+                                                   .adds = true},
+                         {}, {at.run, at.out_run, at.in_run});
+                   });
     for_each_weight(g, g.group_in(), 1, [&](std::size_t o, std::size_t column, std::size_t from) {
       dweight[o * slopes.row + column] = w[from];
     });
@@ -117,7 +130,60 @@ template <class Backend> struct conv2d_by_products {
             f(group * outputs + o, i * taps + tap, first + i * of_in);
         }
   }
-  /// The pixels of an image that a tap sees, or of all images where they are as far apart as rows.
+  /// Whether taps of a row of the kernel are one product for the columns of y that see the same of
+  /// them, or for those of x that these columns see.
+  enum class joined { none, by_output, by_input };
+  [[nodiscard]] static auto joins(geometry const& g) -> bool {
+    return g.groups == 1 && g.dilation.width == 1;
+  }
+
+  /// Columns that see the taps [tap, tap + taps) of a row of the kernel.
+  struct seen_columns {
+    std::size_t out;  ///< the first in y; by input, that of the last tap
+    std::size_t in;   ///< the first in x; by output, that of the first tap
+    std::size_t count;
+    std::size_t tap;
+    std::size_t taps;
+  };
+  static void for_each_columns(geometry const& g, joined by, auto const& f) {
+    if (by == joined::none) {
+      for (auto m = std::size_t{0}; m < g.kernel.width; ++m)
+        if (auto const run = detail::columns_of_tap(g, m); run.count > 0)
+          f(seen_columns{run.first, run.input, run.count, m, 1});
+      return;
+    }
+    auto const by_output = by == joined::by_output;
+    auto const length = by_output ? g.output.width : g.image.width;
+    auto const taps_of = by_output ? &taps_of_output : &taps_of_input;
+    for (auto i = std::size_t{0}; i < length;) {
+      auto const taps = taps_of(g, i);
+      auto const [first, end] = taps;
+      auto count = std::size_t{1};
+      while (i + count < length && taps_of(g, i + count) == taps) ++count;
+      if (first < end)
+        f(seen_columns{by_output ? i : i + g.padding.width + 1 - end,
+                       by_output ? i * g.stride.width + first - g.padding.width : i, count, first,
+                       end - first});
+      i += count;
+    }
+  }
+  /// The taps by which column i of y sees x: from the first to the second.
+  [[nodiscard]] static auto taps_of_output(geometry const& g, std::size_t i)
+      -> std::pair<std::size_t, std::size_t> {
+    auto const shift = i * g.stride.width;
+    auto const end = g.image.width + g.padding.width;
+    return {g.padding.width - std::min(g.padding.width, shift),
+            std::min(g.kernel.width, end - std::min(end, shift))};
+  }
+  /// The taps by which column i of x is seen, where the stride is 1.
+  [[nodiscard]] static auto taps_of_input(geometry const& g, std::size_t i)
+      -> std::pair<std::size_t, std::size_t> {
+    auto const end = i + g.padding.width + 1;
+    return {end - std::min(end, g.output.width), std::min(g.kernel.width, end)};
+  }
+
+  /// The pixels of an image that some taps see, or of all images where they are as far apart as
+  /// rows.
   struct image_pixels {
     std::size_t in;       ///< the place of the first in x
     std::size_t out;      ///< and in y
@@ -125,33 +191,30 @@ template <class Backend> struct conv2d_by_products {
     std::size_t run;      ///< of one row
     std::size_t in_run;   ///< the distance of two rows in x
     std::size_t out_run;  ///< and in y
+    std::size_t taps;
   };
-  /// Calls f(pixels, place in the packed weights, tap, group) for all images, a tap after the
-  /// other.
-  static void for_each_image(geometry const& g, auto const& f) {
-    auto first = std::size_t{0};
+  /// Calls f(pixels, place in the packed weights, first tap, group) for all images, taps ascending.
+  static void for_each_image(geometry const& g, joined by, auto const& f) {
+    auto const of_group = g.group_out() * g.group_in();
     for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
-      for (auto m = std::size_t{0}; m < g.kernel.width; ++m) {
-        auto const rows = detail::rows_of_tap(g, k);
-        auto const columns = detail::columns_of_tap(g, m);
-        auto const joined =
-            rows.count == g.output.height && rows.count * g.stride.height == g.image.height;
-        auto const images = joined ? std::size_t{1} : g.batch;
-        auto const count = rows.count * columns.count * (joined ? g.batch : 1);
-        for (auto group = std::size_t{0}; group < g.groups; ++group) {
-          for (auto b = std::size_t{0}; count > 0 && b < images; ++b)
+      auto const rows = detail::rows_of_tap(g, k);
+      auto const all =
+          rows.count == g.output.height && rows.count * g.stride.height == g.image.height;
+      auto const images = rows.count == 0 ? 0 : all ? 1 : g.batch;
+      for_each_columns(g, by, [&](seen_columns const& columns) {
+        auto const tap = k * g.kernel.width + columns.tap;
+        for (auto group = std::size_t{0}; group < g.groups; ++group)
+          for (auto b = std::size_t{0}; b < images; ++b)
             f(
                 image_pixels{
-                    ((b * g.image.height + rows.input) * g.image.width + columns.input) * g.in +
+                    ((b * g.image.height + rows.input) * g.image.width + columns.in) * g.in +
                         group * g.group_in(),
-                    ((b * g.output.height + rows.first) * g.output.width + columns.first) * g.out +
+                    ((b * g.output.height + rows.first) * g.output.width + columns.out) * g.out +
                         group * g.group_out(),
-                    count, columns.count, g.stride.height * g.image.width * g.in,
-                    g.output.width * g.out},
-                first, k * g.kernel.width + m, group);
-          first += g.group_out() * g.group_in();
-        }
-      }
+                    rows.count * columns.count * (all ? g.batch : 1), columns.count,
+                    g.stride.height * g.image.width * g.in, g.output.width * g.out, columns.taps},
+                (tap * g.groups + group) * of_group, tap, group);
+      });
     }
   }
 };

@@ -151,8 +151,8 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
     auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
     auto run = std::size_t{0};
     for (auto k = std::size_t{0}; k < p.depth; k += length, ++run)
-      add_depth<Partial>(p, at_rows, k, length, run * p.depth_runs.a, b + run * p.depth_runs.other,
-                         column, last, sum);
+      add_depth<Partial>(p, at_rows, k, length, p.depth_runs.first + run * p.depth_runs.a,
+                         b + run * p.depth_runs.other, column, last, sum);
   } else {
     add_depth<Partial>(p, at_rows, 0, p.depth, 0, b, column, last, sum);
   }
