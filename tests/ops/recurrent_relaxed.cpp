@@ -100,10 +100,10 @@ template <class Cell, std::size_t In, std::size_t Hidden> void stays_near(std::s
   INFO("reference " << early.of_reference << ", then " << late.of_reference << "; double "
                     << early.of_double << ", then " << late.of_double);
   CHECK(early.of_reference > 0);
-  CHECK(early.of_reference < 3e-6);
-  CHECK(late.of_reference < 3e-6);
-  CHECK(early.of_double < 3e-6);
-  CHECK(late.of_double < 3e-6);
+  CHECK(early.of_reference < 1e-6);
+  CHECK(late.of_reference < 1e-6);
+  CHECK(early.of_double < 1e-6);
+  CHECK(late.of_double < 1e-6);
   CHECK(late.of_reference < 4 * early.of_reference);
 }
 

@@ -34,7 +34,7 @@ template <class F, class G> auto farthest(F f, G exact) -> double {
 
 TEST_CASE("relaxed activations: every finite number and infinity is within the bound") {
   CHECK(farthest([](float x) { return lane::relaxed_tanh(x); },
-                 [](double x) { return std::tanh(x); }) < 3e-7);
+                 [](double x) { return std::tanh(x); }) < (TESSERA_FMA ? 3e-7 : 4e-7));
   CHECK(farthest([](float x) { return lane::relaxed_sigmoid(x); },
                  [](double x) { return 1 / (1 + std::exp(-x)); }) < 2e-7);
 }

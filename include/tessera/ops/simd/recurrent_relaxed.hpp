@@ -221,7 +221,7 @@ void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> cons
 /// from x86-64-v3 on, which are not those of `reference`. All else is what `simd` does.
 ///
 /// State     that of the cell, and one bool where the weights are larger than 32 KiB
-/// Accuracy  h within 3e-6 of `reference` over thousands of steps of LSTM and GRU, of weights up to
+/// Accuracy  h within 1e-6 of `reference` over thousands of steps of LSTM and GRU, of weights up to
 ///           2/sqrt(Hidden): a step forgets what the ones before were off by. Activations have the
 ///           bounds of core/elementary/relaxed.hpp: tests/ops/recurrent_relaxed.cpp
 template <class Cell>
