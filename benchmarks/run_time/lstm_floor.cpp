@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is reachable when one sample follows another: a step of an LSTM with one input and a linear
-// layer, written by hand for this alone, as the peer `floor` of the rows stream/H<Hidden>. Unlike
-// Tessera's, its sums have no order to keep.
+// layer, written by hand for this alone, as the peer `floor` of the rows stream/H<Hidden> and
+// stream/relaxed_H<Hidden>. Its sums have no order to keep, as those of the latter.
 #include "stream.hpp"
 
 #include <benchmark/benchmark.h>
@@ -191,6 +191,11 @@ BENCHMARK(floor<16>)->Name("floor/stream/H16");
 BENCHMARK(floor<32>)->Name("floor/stream/H32");
 BENCHMARK(floor<64>)->Name("floor/stream/H64");
 BENCHMARK(floor<128>)->Name("floor/stream/H128");
+BENCHMARK(floor<8>)->Name("floor/stream/relaxed_H8");
+BENCHMARK(floor<16>)->Name("floor/stream/relaxed_H16");
+BENCHMARK(floor<32>)->Name("floor/stream/relaxed_H32");
+BENCHMARK(floor<64>)->Name("floor/stream/relaxed_H64");
+BENCHMARK(floor<128>)->Name("floor/stream/relaxed_H128");
 
 }  // namespace
 #endif

@@ -20,13 +20,14 @@ using benchmark::State;
 namespace {
 
 // -- streams --------------------------------------------------------------------------------------
-template <class Recurrent, std::size_t Hidden> void add_stream(std::string const& name) {
+template <class Recurrent, std::size_t Hidden, class Backend = default_backend>
+void add_stream(std::string const& name) {
   benchmark::RegisterBenchmark(name.c_str(), [](State& state) {
-    auto s = run_time::stream<Recurrent, Hidden>{};
+    auto s = run_time::stream<Recurrent, Hidden, Backend>{};
     for (auto _ : state) benchmark::DoNotOptimize(s.step());
   });
   results::of_row(name, [](std::filesystem::path const& file) {
-    auto s = run_time::stream<Recurrent, Hidden>{};
+    auto s = run_time::stream<Recurrent, Hidden, Backend>{};
     auto y = tensor<float, shape<20>>{};
     for (auto& value : y) value = s.step();
     auto writer = safetensors_writer{};
@@ -141,6 +142,8 @@ void add_task(std::string const& name) {
   [&]<std::size_t... H>(std::index_sequence<H...>) {
     (add_stream<lstm<1, H>, H>("stream/H" + std::to_string(H)), ...);
     (add_stream<gru<1, H>, H>("stream/gru_H" + std::to_string(H)), ...);
+    (add_stream<lstm<1, H>, H, relaxed>("stream/relaxed_H" + std::to_string(H)), ...);
+    (add_stream<gru<1, H>, H, relaxed>("stream/relaxed_gru_H" + std::to_string(H)), ...);
   }(std::index_sequence<8, 16, 32, 64, 128>{});
   add_task<lstm<1, 64>, 64, 50, 32, 1>("train/T50_B32_I1_H64");
   add_task<lstm<1, 128>, 128, 100, 32, 1>("train/T100_B32_I1_H128");

@@ -13,10 +13,11 @@ template <class P> void fill_parameters(P& p) {
 }
 
 /// A recurrent layer and a linear one, which is given its own answers, one sample after another.
-template <class Recurrent, std::size_t Hidden> struct stream {
+template <class Recurrent, std::size_t Hidden, class Backend = tessera::default_backend>
+struct stream {
   using model = tessera::sequential<tessera::named<"recurrent", Recurrent>,
                                     tessera::named<"linear", tessera::linear<Hidden, 1>>>;
-  using X = tessera::tensor<float, tessera::shape<1, 1>>;
+  using X = tessera::tensor<float, tessera::shape<1, 1>, Backend>;
 
   std::unique_ptr<tessera::parameters_of<model, tessera::owned<float>>> p =
       std::make_unique<tessera::parameters_of<model, tessera::owned<float>>>();

@@ -42,7 +42,7 @@ void advances_alike() {
   auto none = nothing{};
   for (auto t = 0U; t < 4; ++t) {
     test::fill(x, t + 10);
-    fast::advance(*q, as_const(of(x)), of(h), before(h, c), next(c), of(y));
+    fast::advance(*q, as_const(of(x)), of(h), before(h, c), next(c), of(y), none);
     slow::run(*p, as_const(of(x)), as_const(of(h_want)), before(h_want, c_want), no_gates,
               next(c_want), of(y_want), none);
     h_want = y_want;

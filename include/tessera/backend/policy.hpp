@@ -19,6 +19,17 @@ struct reference {};
 /// `template <> struct kernel_for<op, simd> : kernel_for<op, reference> {};`.
 struct simd {};
 
+/// `simd` for streams that want short steps rather than the bits of `reference`: a recurrent layer
+/// with packed weights adds in another order and takes shorter activations, within a bound
+/// (ops/simd/recurrent_relaxed.hpp). All else, sequences and training among it, is the fallback's.
+struct relaxed {
+#if TESSERA_SIMD
+  using fallback = simd;
+#else
+  using fallback = reference;
+#endif
+};
+
 }  // namespace TESSERA_TARGET
 
 /// A CUDA device; complete where tessera/cuda.hpp is included, which brings its kernels.

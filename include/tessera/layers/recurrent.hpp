@@ -66,7 +66,8 @@ struct recurrent_layer {
     }
   };
   template <class X>
-  using state = typename Cell::template state<resized<X, out>, resized<X, Hidden>>;
+  using state = typename detail::recurrent_step_fn<Cell>::template carried<
+      X, typename Cell::template state<resized<X, out>, resized<X, Hidden>>, Hidden, out>;
   template <class X> struct all_steps {
     resized<X, rows> gates;
     resized<X, Hidden> beside;
@@ -115,8 +116,8 @@ struct recurrent_layer {
         return as_const(h);
     }();
     if constexpr (not projected &&
-                  requires { recurrent_step<Cell>.advance(p, x, h, before, c, y); }) {
-      recurrent_step<Cell>.advance(p, x, h, before, c, y);
+                  requires { recurrent_step<Cell>.advance(p, x, h, before, c, y, state); }) {
+      recurrent_step<Cell>.advance(p, x, h, before, c, y, state);
     } else {
       forward_once(p, x, as_const(h), c, y, m);
       assign(h, as_const(y));

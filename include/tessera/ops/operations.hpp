@@ -281,8 +281,10 @@ struct upsample_fn;
 /// kernel_for<recurrent_step_fn<Cell>, Backend>, of a Cell as ops/recurrent/cell.hpp says, has
 /// packed<T, Rows, In, Hidden, Recurrent>, what it makes of the weights once for many steps, or
 /// nothing; prepare(p, packed); and run(p, x, h, before, gates, beside, y, packed). It may have
-/// advance(p, x, h, before, beside, y), which a stream asks instead of `run` for the weights that
-/// it takes: a step of which nothing is kept, and which leaves y in h as well; `before` may be h.
+/// advance(p, x, h, before, beside, y, state), which a stream asks instead of `run` for the weights
+/// that it takes: a step of which nothing is kept, and which leaves y in h as well; `before` may be
+/// h. The state is that of the cell, of which h and c are the tensors, unless the kernel names
+/// state<T, State, In, Hidden, Recurrent>, derived from it.
 template <class Cell> struct recurrent_step_fn;
 
 /// kernel_for<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)

@@ -5,18 +5,36 @@
 #include <tessera/ops/reference/recurrent.hpp>
 
 #if TESSERA_SIMD
-#include <tessera/ops/simd/recurrent.hpp>
+#include <tessera/ops/simd/recurrent_relaxed.hpp>
 #endif
 
 namespace tessera {
 
 namespace detail {
 
+template <class Kernel, class State, class T, std::size_t In, std::size_t Hidden,
+          std::size_t Recurrent>
+struct recurrent_state {
+  using type = State;
+};
+template <class Kernel, class State, class T, std::size_t In, std::size_t Hidden,
+          std::size_t Recurrent>
+  requires requires { typename Kernel::template state<T, State, In, Hidden, Recurrent>; }
+struct recurrent_state<Kernel, State, T, In, Hidden, Recurrent> {
+  using type = typename Kernel::template state<T, State, In, Hidden, Recurrent>;
+};
+
 template <class Cell> struct recurrent_step_fn {
   template <class X, std::size_t Hidden, std::size_t Recurrent>
   using packed = typename kernel_for<recurrent_step_fn, backend_of<X>>::template packed<
       scalar_of<X>, shape_of<X>::capacity / last_of<shape_of<X>>, last_of<shape_of<X>>, Hidden,
       Recurrent>;
+
+  /// What a stream carries: the state of the cell, or what a backend's steps make of it.
+  template <class X, class State, std::size_t Hidden, std::size_t Recurrent>
+  using carried =
+      typename recurrent_state<kernel_for<recurrent_step_fn, backend_of<X>>, State, scalar_of<X>,
+                               last_of<shape_of<X>>, Hidden, Recurrent>::type;
 
   template <class Backend> static constexpr void prepare(auto const& p, auto& memory) {
     kernel_for<recurrent_step_fn, Backend>::prepare(p, memory);
@@ -27,12 +45,15 @@ template <class Cell> struct recurrent_step_fn {
                                                                 memory);
   }
   /// A step of which nothing is kept, and h becomes y; `before` may be h.
-  constexpr void advance(auto const& p, auto x, auto h, auto before, auto beside, auto y) const
+  constexpr void advance(auto const& p, auto x, auto h, auto before, auto beside, auto y,
+                         auto& state) const
     requires requires {
-      kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::advance(p, x, h, before, beside, y);
+      kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::advance(p, x, h, before, beside, y,
+                                                                      state);
     }
   {
-    kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::advance(p, x, h, before, beside, y);
+    kernel_for<recurrent_step_fn, backend_of<decltype(x)>>::advance(p, x, h, before, beside, y,
+                                                                    state);
   }
 };
 

@@ -164,7 +164,8 @@ template <class T, class Stored = T, class Backend = default_backend> struct pac
   template <class S> using matrix_type = packed_matrix<T, S, Backend, Stored>;
   template <class S, std::size_t Gates>
   using gates_type =
-      std::conditional_t<std::same_as<Stored, T> && std::same_as<Backend, simd>,
+      std::conditional_t<std::same_as<Stored, T> &&
+                             (std::same_as<Backend, simd> || std::same_as<Backend, relaxed>),
                          std::type_identity<gate_panels<T, S, Backend, Gates>>,
                          std::type_identity<packed_matrix<T, S, Backend, Stored>>>::type;
   template <class S>

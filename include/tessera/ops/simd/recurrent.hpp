@@ -173,7 +173,8 @@ template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, simd> {
   /// A step of which nothing is kept, and h becomes y.
   template <class P>
     requires by_gate_panels<decltype(std::declval<P>().weight_ih)>
-  static constexpr void advance(P const& p, auto x, auto h, auto before, auto beside, auto y) {
+  static constexpr void advance(P const& p, auto x, auto h, auto before, auto beside, auto y,
+                                auto&) {
     using T = scalar_of<decltype(x)>;
     constexpr auto in = last_of<shape_of<decltype(x)>>;
     constexpr auto hidden = last_of<shape_of<decltype(y)>>;
