@@ -27,7 +27,7 @@ class reading_model final : public lane_model {
       auto& read = read_.at(part.lane);
       if (i > 0 && parts[i - 1].lane >= part.lane) throw std::logic_error("lanes do not ascend");
       if (part.tokens.empty()) throw std::logic_error("a part of nothing");
-      if (part.seen == 0) read.clear();
+      if (part.seen == 0 || (bounds_.goes_back && part.seen < read.size())) read.resize(part.seen);
       if (read.size() != part.seen) throw std::logic_error("a lane has seen something else");
       rows += part.tokens.size();
       auto fails = false;
@@ -157,6 +157,51 @@ TEST_CASE("engine: what a sequence says does not depend on its company") {
   CHECK(counts.held == 0);
   CHECK(counts.generated_tokens == drawn);
   CHECK(counts.steps < drawn);  // shared
+}
+
+TEST_CASE("engine: what a lane has seen is not read again") {
+  auto kept = bounds;
+  kept.goes_back = true;
+  auto const one = made_engine(kept);
+  auto const options = sampling_options{.temperature = 0.9, .max_tokens = 4, .seed = 3};
+  auto const run = [&](std::vector<std::uint32_t> const& prompt) {
+    auto got = std::make_unique<outcome>();
+    REQUIRE(one->submit(got->request(prompt, options)));
+    got->wait();
+    auto const alone = run_alone(prompt, options);
+    CHECK(got->tokens == alone->tokens);
+    CHECK(got->log_probabilities == alone->log_probabilities);
+    CHECK(got->result.prompt_tokens == prompt.size());
+    return got;
+  };
+  auto chat = made_prompt(10, 1);
+  auto const first = run(chat);
+  CHECK(first->result.cached_tokens == 0);
+  CHECK(run(chat)->result.cached_tokens == 9);  // the last one's scores are wanted
+  // Its next turn, with others in between. The last token that was drawn was never read.
+  CHECK(run(made_prompt(20, 2))->result.cached_tokens == 0);
+  CHECK(run(made_prompt(20, 3))->result.cached_tokens == 0);
+  chat.insert(chat.end(), first->tokens.begin(), first->tokens.end());
+  chat.push_back(7);
+  CHECK(run(chat)->result.cached_tokens == 13);
+  // One that is new takes the place of the least.
+  CHECK(run({chat[0], 5})->result.cached_tokens == 1);
+  CHECK(run(made_prompt(20, 2))->result.cached_tokens == 19);
+  auto const read = one->counts().prompt_tokens;
+  CHECK(read == 10 + 1 + 20 + 20 + 2 + 1 + 1);
+}
+TEST_CASE("engine: nothing is kept of a step that failed") {
+  auto kept = bounds;
+  kept.goes_back = true;
+  auto const one = made_engine(kept);
+  auto const broken = std::vector<std::uint32_t>{1, reading_model::breaks_all, 3};
+  for (auto i = 0; i < 2; ++i) {
+    auto got = outcome{};
+    REQUIRE(one->submit(got.request(broken, {.max_tokens = 2})));
+    got.wait();
+    CHECK(got.result.reason == finish_reason::failed);
+    CHECK(got.result.cached_tokens == 0);
+  }
 }
 
 // -- ends -----------------------------------------------------------------------------------------

@@ -40,6 +40,23 @@ template <class Model> struct stream {
 
 }  // namespace
 
+TEMPLATE_TEST_CASE("streamed_lanes: a lane goes back to a part of what it has seen", "", small_gpt,
+                   small_llama) {
+  auto const p = made_parameters<TestType>();
+  auto const lanes = make_lanes<TestType, 2, 8>(p, options.context);
+  CHECK(lanes->bounds().goes_back);
+  auto const scores_of = [&](std::size_t seen, std::vector<std::uint32_t> const& tokens) {
+    auto const parts = std::vector<lane_tokens>{{1, seen, tokens}};
+    auto got = std::vector<std::span<float const>>(1);
+    lanes->step(parts, got);
+    return std::vector<float>{got[0].begin(), got[0].end()};
+  };
+  scores_of(0, {3, 1, 4, 1, 5, 9});
+  auto anew = stream<TestType>{};
+  auto want = std::vector<float>{};
+  for (auto const t : {3U, 1U, 4U, 2U, 7U}) want = anew.read(*p, t);
+  CHECK(scores_of(3, {2, 7}) == want);
+}
 TEMPLATE_TEST_CASE(
     "streamed_lanes: a lane has the bits of a stream of its own, in any company and parts", "",
     small_gpt, small_llama) {

@@ -49,7 +49,7 @@ class scripted final : public text_service {
     flags.push_back(flag);
     auto const& options = asked.back().options;
     rest.push_back([this, flag, stream = options.stream, n = options.max_tokens, piece, done] {
-      auto result = generation_result{.prompt_tokens = 5};
+      auto result = generation_result{.prompt_tokens = 5, .cached_tokens = 3};
       for (auto const* const word : {"Hel", "lo", "\xC3\xA9", ""}) {
         if (*flag) result.reason = finish_reason::cancelled;
         if (*flag || result.generated_tokens == n) break;
@@ -167,8 +167,10 @@ TEST_CASE("openai: a conversation") {
   CHECK(answer["choices"][0]["message"]["content"] == "Hello\xC3\xA9");
   CHECK(answer["choices"][0]["finish_reason"] == "stop");
   CHECK(answer["choices"][0]["logprobs"].is_null());
-  CHECK(answer["usage"] ==
-        json{{"prompt_tokens", 5}, {"completion_tokens", 4}, {"total_tokens", 9}});
+  CHECK(answer["usage"] == json{{"prompt_tokens", 5},
+                                {"completion_tokens", 4},
+                                {"total_tokens", 9},
+                                {"prompt_tokens_details", {{"cached_tokens", 3}}}});
   auto const& asked = s.service->asked.at(0);
   REQUIRE(asked.messages.size() == 2);
   CHECK(asked.messages[0].role == "system");

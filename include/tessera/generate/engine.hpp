@@ -33,10 +33,12 @@ struct engine_counts {
 ///
 /// A request waits for a lane, in the order of submission. Each step takes a token of every
 /// sequence that writes, and as many of the prompts as it has rows left, the oldest first; a lane
-/// is taken again as soon as its sequence has ended.
+/// is taken again as soon as its sequence has ended. What a free lane has seen is kept: a prompt
+/// that begins like it, as the next turn of a chat does, is read from where they part, if the
+/// model's lanes go back.
 ///
 /// Accuracy  what a sequence says depends on its request alone: the same tokens and
-///           log-probabilities in any company
+///           log-probabilities in any company, and whatever of it was kept
 /// Cost      a step of the model is one pass over its weights, for all lanes
 /// Errors    `submit` throws std::invalid_argument for a request that cannot be run, context_error
 ///           for a prompt beyond the context; where the model throws, all sequences of that step
@@ -51,6 +53,7 @@ class engine {
     if (bounds_.lanes == 0 || bounds_.rows < bounds_.lanes || bounds_.context == 0)
       throw std::invalid_argument("engine: expected a model of one lane at least, and a row each");
     lanes_.resize(bounds_.lanes);
+    seen_.resize(bounds_.lanes);
     thread_ = std::thread([this] { work(); });
   }
   engine(engine const&) = delete;
@@ -132,13 +135,9 @@ class engine {
         ++ready;
     std::erase(waiting_, nullptr);
     std::erase_if(order_, [&](std::size_t lane) { return not lanes_[lane]; });
-    for (auto& lane : lanes_) {
-      if (lane || ready == 0) continue;
-      --ready;
-      lane = std::move(waiting_.front());
+    for (; ready > 0 && order_.size() < lanes_.size(); --ready) {
+      give_lane(std::move(waiting_.front()));
       waiting_.pop_front();
-      lane->has_lane();
-      order_.push_back(static_cast<std::size_t>(&lane - lanes_.data()));
     }
     count();
     // Who is told of its end may have something to do between steps.
@@ -151,6 +150,25 @@ class engine {
       finish(*one);
     }
     return goes_on;
+  }
+  /// To the free lane where what it saves is most above what is lost of the kept, or the first.
+  void give_lane(std::unique_ptr<sequence> one) {
+    auto best = lanes_.size();
+    auto shared = std::size_t{0};
+    auto best_gain = std::ptrdiff_t{0};
+    for (auto i = std::size_t{0}; i < lanes_.size(); ++i) {
+      if (lanes_[i]) continue;
+      auto const same = one->shares(seen_[i]);
+      auto const gain = 2 * static_cast<std::ptrdiff_t>(same) - std::ssize(seen_[i]);
+      if (best != lanes_.size() && gain <= best_gain) continue;
+      best = i;
+      shared = same;
+      best_gain = gain;
+    }
+    seen_[best].resize(shared);
+    one->has_lane(shared);
+    lanes_[best] = std::move(one);
+    order_.push_back(best);
   }
   /// Waits for work, then asks all sequences whether they are wanted: without the lock, since what
   /// answers is the user's. How many wait; those that come meanwhile are asked next time.
@@ -215,6 +233,11 @@ class engine {
     } catch (std::exception const& e) {
       error = *e.what() == '\0' ? "the model failed" : e.what();
     }
+    for (auto const& part : parts_)
+      if (not bounds_.goes_back || not error.empty())
+        seen_[part.lane].clear();
+      else
+        seen_[part.lane].insert(seen_[part.lane].end(), part.tokens.begin(), part.tokens.end());
     auto read = std::uint64_t{0};
     auto drawn = std::uint64_t{0};
     auto ended = std::vector<std::size_t>{};
@@ -265,7 +288,8 @@ class engine {
   bool gone_ = false;
   // Of the thread; a lane's pointer changes under the lock.
   std::vector<std::unique_ptr<sequence>> lanes_;
-  std::vector<std::size_t> order_;  // active lanes, the oldest sequence first
+  std::vector<std::vector<std::uint32_t>> seen_;  // by lanes, what their caches hold
+  std::vector<std::size_t> order_;                // active lanes, the oldest sequence first
   std::vector<sequence*> asked_;
   std::vector<lane_tokens> parts_;
   std::vector<std::span<float const>> scores_;

@@ -25,6 +25,7 @@ struct lane_bounds {
   std::size_t rows = 0;        ///< tokens of a step, of all lanes; not fewer than lanes
   std::size_t context = 0;     ///< tokens that a lane holds
   std::size_t vocabulary = 0;  ///< tokens that there are
+  bool goes_back = false;      ///< a lane may go on from any number of the tokens that it has seen
 };
 
 /// A language model with a cache for each of some lanes: what the engine asks of one. A lane begins
@@ -67,7 +68,7 @@ class streamed_lanes final : public lane_model {
   streamed_lanes(std::shared_ptr<P const> parameters, std::size_t context)
       : parameters_(std::move(parameters)), context_(context) {}
   [[nodiscard]] auto bounds() const -> lane_bounds override {
-    return {Lanes, Rows, context_, vocabulary};
+    return {Lanes, Rows, context_, vocabulary, true};
   }
   void step(std::span<lane_tokens const> parts, std::span<std::span<float const>> scores) override {
     places_ = {};

@@ -65,7 +65,17 @@ class sequence {
     auto const left = std::span{request_.prompt}.subspan(seen_);
     return left.first(std::min(most, left.size()));
   }
-  void has_lane() { result_.queue_seconds = since(); }
+  /// How many of some tokens, which a lane has seen, need not be read again: not the prompt's last,
+  /// whose scores are wanted.
+  [[nodiscard]] auto shares(std::span<std::uint32_t const> tokens) const -> std::size_t {
+    auto const prompt = std::span{request_.prompt}.first(request_.prompt.size() - 1);
+    return static_cast<std::size_t>(std::ranges::mismatch(prompt, tokens).in1 - prompt.begin());
+  }
+  /// It has a lane, which has seen so many of its tokens.
+  void has_lane(std::size_t seen) {
+    result_.queue_seconds = since();
+    result_.cached_tokens = seen_ = seen;
+  }
   /// The model has read so many tokens, and gave these scores: true where that was the end.
   [[nodiscard]] auto advance(std::size_t count, std::span<float const> scores) -> bool {
     seen_ += count;

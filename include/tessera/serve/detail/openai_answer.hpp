@@ -128,11 +128,19 @@ struct openai_choice {
 [[nodiscard]] inline auto name_of(finish_reason reason) -> char const* {
   return reason == finish_reason::length ? "length" : "stop";
 }
-[[nodiscard]] inline auto json_of_usage(std::size_t prompt, std::size_t generated) -> json {
-  return {{"prompt_tokens", prompt},
-          {"completion_tokens", generated},
-          {"total_tokens", prompt + generated}};
-}
+/// Tokens of an answer; of the prompt's, those that a lane had read before.
+struct openai_usage {
+  std::size_t prompt = 0;
+  std::size_t cached = 0;
+  std::size_t generated = 0;
+
+  [[nodiscard]] auto whole() const -> json {
+    return {{"prompt_tokens", prompt},
+            {"completion_tokens", generated},
+            {"total_tokens", prompt + generated},
+            {"prompt_tokens_details", {{"cached_tokens", cached}}}};
+  }
+};
 /// The bytes of numbers, little-endian.
 [[nodiscard]] inline auto base64_of(std::vector<float> const& numbers) -> std::string {
   static constexpr auto* digits =

@@ -126,8 +126,8 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
       return;
     }
     choices_[i].reason = name_of(result.reason);
-    prompt_tokens_ += counts_prompt ? result.prompt_tokens : 0;
-    generated_tokens_ += result.generated_tokens;
+    if (counts_prompt) usage_.prompt += result.prompt_tokens, usage_.cached += result.cached_tokens;
+    usage_.generated += result.generated_tokens;
     if (asked_.stream) send_chunk(i);
     if (--left_ > 0 || over_) return;
     over_ = true;
@@ -172,7 +172,7 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
     if (asked_.stream_usage) {
       auto event = head_.begun(true);
       event["choices"] = json::array();
-      event["usage"] = json_of_usage(prompt_tokens_, generated_tokens_);
+      event["usage"] = usage_.whole();
       send(dumped(event));
     }
     send("[DONE]");
@@ -183,7 +183,7 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
     whole["choices"] = json::array();
     for (auto i = std::size_t{0}; i < choices_.size(); ++i)
       whole["choices"].push_back(choices_[i].whole(i, head_.chat, asked_.logprobs));
-    whole["usage"] = json_of_usage(prompt_tokens_, generated_tokens_);
+    whole["usage"] = usage_.whole();
     exchange_->answer({.body = dumped(whole)});
   }
 
@@ -195,8 +195,7 @@ class openai_generation : public std::enable_shared_from_this<openai_generation>
   std::vector<openai_choice> choices_;
   std::vector<generation_ticket> tickets_;
   std::size_t left_;
-  std::size_t prompt_tokens_ = 0;
-  std::size_t generated_tokens_ = 0;
+  openai_usage usage_;
   bool begun_ = false;
   bool over_ = false;
 };
