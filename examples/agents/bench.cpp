@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/bridge/npy.hpp>
+#include <tessera/generate/compiled_model.hpp>
 #include <tessera/io/mapped_file.hpp>
 #include <tessera/program/settings.hpp>
 #include <tessera/text/gguf_tokenizer.hpp>
@@ -116,14 +117,16 @@ class feeder {
   return static_cast<double>(bytes.size()) / seconds;
 }
 
-/// A tokenizer of the file, and the memory that it took: the model's own takes as much.
-struct measured_tokenizer {
+/// The file's list of tensors and its tokenizer, and the memory that they took: a model's own take
+/// as much.
+struct measured_file {
   std::size_t before = anonymous_bytes();
+  open_gguf file;
   tokenizer words;
   std::size_t bytes = anonymous_bytes() - before;
 
-  explicit measured_tokenizer(std::string const& path)
-      : words(load_tokenizer(open_gguf(path).content)) {}
+  explicit measured_file(std::string const& path)
+      : file(path), words(load_tokenizer(file.content)) {}
 };
 /// Beside what memory_of counts, of which sequences touch a part: the caches of the tokens that
 /// were held, in pages, of which each run of a sequence's keys or values shares one with others;
@@ -146,7 +149,7 @@ void print_memory(lanes_of_file const& opened, std::size_t held, std::size_t res
 }
 
 void measure(bench_settings const& s) {
-  auto const words = measured_tokenizer(s.model.path);
+  auto const file = measured_file(s.model.path);
   auto const before = anonymous_bytes();
   auto opened = open_lanes(s.model.path, s.model.how);
   auto const bounds = opened.model->bounds();
@@ -178,7 +181,7 @@ void measure(bench_settings const& s) {
   std::printf("memory read by one thread: %.1f GB/s, %.1f tokens/s of one sequence at most\n",
               memory * 1e-9, memory / static_cast<double>(opened.file_bytes));
   auto const held = (bounds.lanes - 1) * (16 + s.tokens) + longest;
-  print_memory(opened, held, anonymous_bytes() - before - words.bytes);
+  print_memory(opened, held, anonymous_bytes() - before - file.bytes);
 }
 
 /// The perplexity of a text, by windows of its tokens, as many at a time as there are lanes. The

@@ -55,7 +55,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     });
     auto const parts =
         detail::is_shared(work, 1, 1) ? detail::threads_for(work, all_few ? block : 2) : 1;
-    detail::in_parts(parts, [&](std::size_t part) {
+    auto const run_part = [&](std::size_t part) {
       auto const own =
           all_few     ? part_of_workspace<T>{nullptr, memory.p + part * padded, nullptr, padded}
           : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
@@ -68,7 +68,9 @@ template <> struct kernel_for<detail::attention_fn, simd> {
               forward_in(every.head(lane, h), y + every.out_at(lane, h),
                          log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h, own);
       });
-    });
+    };
+    if (parts == 1) return run_part(0);
+    detail::in_parts(parts, run_part);
   }
   template <class T>
   static constexpr void backward(detail::attention_head<T> const& head,

@@ -25,9 +25,8 @@ inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
   auto const threads = current_team->threads < worth ? current_team->threads : worth;
   return threads < most ? threads : most;
 }
-/// Calls f(i) for each of some parts, by this thread's team where there are several.
+/// Calls f(i) for each of some parts, by this thread's team.
 template <class F> void in_parts(std::size_t parts, F const& f) {
-  if (parts == 1) return f(0);
   current_team->run(current_team->self, parts, const_cast<F*>(&f),
                     [](void* self, std::size_t i) { (*static_cast<F const*>(self))(i); });
 }
