@@ -128,15 +128,15 @@ struct measured_file {
   explicit measured_file(std::string const& path)
       : file(path), words(load_tokenizer(file.content)) {}
 };
-/// Beside what memory_of counts, of which sequences touch a part: the caches of the tokens that
-/// were held, in pages, of which each run of a sequence's keys or values shares one with others;
-/// and of scores those of last tokens. Work of attention is for a whole context.
+/// What sequences touch of the memory that memory_of counts: caches of the tokens that were held,
+/// in pages, of which each run of a sequence's keys or values shares one with others; and of scores
+/// those of last tokens. All else is counted whole, work of attention for a whole context too.
 [[nodiscard]] auto touched_bytes(lanes_of_file const& opened, std::size_t held) -> std::size_t {
   constexpr auto page = std::size_t{4096};
   auto const bounds = opened.model->bounds();
   auto const caches = bounds.lanes * bounds.context * opened.token_bytes;
   auto const scores = (bounds.rows - bounds.lanes) * bounds.vocabulary * sizeof(float);
-  return opened.parameter_bytes + opened.stream_bytes - caches - opened.attention_bytes - scores +
+  return opened.parameter_bytes + opened.stream_bytes - caches - scores +
          held * opened.token_bytes + bounds.lanes * opened.token_runs * page;
 }
 void print_memory(lanes_of_file const& opened, std::size_t held, std::size_t resident) {

@@ -41,8 +41,6 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
   constexpr auto heads = Options.kv_heads == 0 ? Options.heads : Options.kv_heads;
   constexpr auto head_width =
       Options.head_width == 0 ? Options.width / Options.heads : Options.head_width;
-  using attention =
-      detail::attention_fn::workspace<tensor<float, shape<1>>, Options.context, head_width>;
   using P = parameters_of<model, mapped<float, Matrix, default_backend, Table>>;
   struct held {
     std::shared_ptr<open_gguf const> file;
@@ -59,7 +57,6 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
     result.stream_bytes = lanes::bytes;
     result.token_bytes = 2 * heads * head_width * Options.blocks * sizeof(float);
     result.token_runs = 2 * Options.blocks;
-    result.attention_bytes = sizeof(attention);
     return result;
   };
   return {.config = std::string{config},
