@@ -1,28 +1,53 @@
 # What our own programs are built for: TESSERA_ARCH is x86-64-v2, -v3 or -v4; "auto" is the highest
-# level that this machine runs.
+# level that this machine runs. Products of bytes (VNNI) are no part of a level: programs that
+# multiply weights in blocks are built with them where "auto" finds them, or where TESSERA_ARCH is
+# x86-64-v3-vnni or x86-64-v4-vnni.
+#   TESSERA_OWN_ARCH            the level, for -march
+#   TESSERA_OWN_BLOCK_OPTIONS   the options of programs that multiply weights in blocks
 set(TESSERA_ARCH "auto" CACHE STRING "Instruction set of our own tests, examples and benchmarks")
 set(TESSERA_ARCH_LEVELS x86-64-v2 x86-64-v3 x86-64-v4)
 
-function(tessera_arch_of_this_machine result)
+# The highest level that this machine runs, and VNNI's flag among the processor's.
+function(tessera_arch_of_this_machine level_result vnni_result)
   set(level "x86-64-v2")
+  set(vnni none)
   if(EXISTS "/proc/cpuinfo")
     file(STRINGS "/proc/cpuinfo" flags REGEX "^flags" LIMIT_COUNT 1)
+    string(APPEND flags " ")
     if(flags MATCHES " avx2 " AND flags MATCHES " fma " AND flags MATCHES " bmi2 ")
       set(level "x86-64-v3")
+      set(vnni avx_vnni)
       if(flags MATCHES " avx512f " AND flags MATCHES " avx512bw " AND flags MATCHES " avx512cd "
          AND flags MATCHES " avx512dq " AND flags MATCHES " avx512vl ")
         set(level "x86-64-v4")
+        set(vnni avx512_vnni)
       endif()
     endif()
   endif()
-  set(${result} "${level}" PARENT_SCOPE)
+  set(${level_result} "${level}" PARENT_SCOPE)
+  set(${vnni_result} OFF PARENT_SCOPE)
+  if(flags MATCHES " ${vnni} ")
+    set(${vnni_result} ON PARENT_SCOPE)
+  endif()
 endfunction()
 
-tessera_arch_of_this_machine(TESSERA_NATIVE_ARCH)
-if(TESSERA_ARCH STREQUAL "auto")
-  set(TESSERA_OWN_ARCH "${TESSERA_NATIVE_ARCH}")
-else()
-  set(TESSERA_OWN_ARCH "${TESSERA_ARCH}")
+tessera_arch_of_this_machine(TESSERA_NATIVE_ARCH TESSERA_NATIVE_VNNI)
+set(vnni ${TESSERA_NATIVE_VNNI})
+set(TESSERA_OWN_ARCH "${TESSERA_NATIVE_ARCH}")
+if(NOT TESSERA_ARCH STREQUAL "auto")
+  string(REGEX REPLACE "-vnni$" "" TESSERA_OWN_ARCH "${TESSERA_ARCH}")
+  set(vnni OFF)
+  if(TESSERA_ARCH MATCHES "-vnni$")
+    set(vnni ON)
+  endif()
 endif()
-message(STATUS "tessera: own programs are built for ${TESSERA_OWN_ARCH}, "
-               "this machine runs up to ${TESSERA_NATIVE_ARCH}")
+set(TESSERA_OWN_BLOCK_OPTIONS -march=${TESSERA_OWN_ARCH})
+if(vnni AND TESSERA_OWN_ARCH STREQUAL "x86-64-v4")
+  list(APPEND TESSERA_OWN_BLOCK_OPTIONS -mavx512vnni)
+elseif(vnni AND TESSERA_OWN_ARCH STREQUAL "x86-64-v3")
+  list(APPEND TESSERA_OWN_BLOCK_OPTIONS -mavxvnni)
+elseif(vnni)
+  message(FATAL_ERROR "tessera: expected VNNI of x86-64-v3 or x86-64-v4, got ${TESSERA_ARCH}")
+endif()
+message(STATUS "tessera: own programs are built for ${TESSERA_OWN_ARCH}, products of blocks with "
+               "${TESSERA_OWN_BLOCK_OPTIONS}, this machine runs up to ${TESSERA_NATIVE_ARCH}")

@@ -25,6 +25,9 @@
 #include <ggml.h>
 #endif
 
+#define LITERAL_OF(...) #__VA_ARGS__
+#define LITERAL(...) LITERAL_OF(__VA_ARGS__)
+
 using namespace tessera;
 
 namespace {
@@ -74,15 +77,17 @@ auto read_rate(std::vector<std::byte> const& from) -> double {
   });
   return static_cast<double>(from.size()) / time * 1e-9;
 }
-/// GOP/s of products of bytes, multiply and add counted each, from registers alone.
+/// GOP/s of products of bytes, multiply and add counted each, from registers alone: as many sums
+/// as there are registers for, so that none waits for the one before.
 template <class Sums> auto product_rate() -> double {
   constexpr auto rounds = std::size_t{1} << 16U;
+  constexpr auto count = lane::word_lanes == 16 ? std::size_t{16} : std::size_t{8};
   auto w = lane::words(0x01020304U);
   auto const time = seconds([&] {
-    Sums sums[8];
+    Sums sums[count];
     for (auto i = std::size_t{0}; i < rounds; ++i) {
       asm volatile("" : "+x"(w.value.data));  // not the same every time, to the compiler
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (auto& sum : sums) sum.add(w, w);
     }
     auto total = lane::to_float(sums[0].total());
@@ -91,7 +96,7 @@ template <class Sums> auto product_rate() -> double {
     lane::store(lanes, total);
     used(lanes[0]);
   });
-  return static_cast<double>(rounds * 8 * lane::word_lanes * 4 * 2) / time * 1e-9;
+  return static_cast<double>(rounds * count * lane::word_lanes * 4 * 2) / time * 1e-9;
 }
 
 #if TESSERA_HAS_GGML
@@ -217,6 +222,7 @@ template <class Stored> void layers_of(std::string const& kind) {
 
 auto main(int count, char** arguments) -> int {
   if (count > 1) wanted = arguments[1];
+  std::printf("%s\n", LITERAL(TESSERA_TARGET));
   std::printf("plain read of %zu MB: %.2f GB/s\n", memory >> 20U,
               read_rate(std::vector<std::byte>(memory, std::byte{1})));
   std::printf("products of bytes in registers: %.0f GOP/s with 4 bits, %.0f with 8\n",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/bridge/npy.hpp>
+#include <tessera/generate/compiled_model.hpp>
 #include <tessera/io/mapped_file.hpp>
 #include <tessera/program/settings.hpp>
+#include <tessera/text/gguf_tokenizer.hpp>
 
 #include <nlohmann/json.hpp>
 #include <xtensor/xadapt.hpp>
@@ -17,11 +19,15 @@
 #include "model_options.hpp"
 #include "sentences.hpp"
 
+#define AGENTS_LITERAL_OF(...) #__VA_ARGS__
+#define AGENTS_LITERAL(...) AGENTS_LITERAL_OF(__VA_ARGS__)
+
 namespace agents {
 
 namespace {
 
 using namespace tessera;
+constexpr auto instruction_set = AGENTS_LITERAL(TESSERA_TARGET);
 using clock = std::chrono::steady_clock;
 
 struct bench_settings {
@@ -111,17 +117,52 @@ class feeder {
   return static_cast<double>(bytes.size()) / seconds;
 }
 
+/// The file's list of tensors and its tokenizer, and the memory that they took: a model's own take
+/// as much.
+struct measured_file {
+  std::size_t before = anonymous_bytes();
+  open_gguf file;
+  tokenizer words;
+  std::size_t bytes = anonymous_bytes() - before;
+
+  explicit measured_file(std::string const& path)
+      : file(path), words(load_tokenizer(file.content)) {}
+};
+/// What sequences touch of the memory that memory_of counts: caches of the tokens that were held,
+/// in pages, of which each run of a sequence's keys or values shares one with others; and of scores
+/// those of last tokens. All else is counted whole, work of attention for a whole context too.
+[[nodiscard]] auto touched_bytes(lanes_of_file const& opened, std::size_t held) -> std::size_t {
+  constexpr auto page = std::size_t{4096};
+  auto const bounds = opened.model->bounds();
+  auto const caches = bounds.lanes * bounds.context * opened.token_bytes;
+  auto const scores = (bounds.rows - bounds.lanes) * bounds.vocabulary * sizeof(float);
+  return opened.parameter_bytes + opened.stream_bytes - caches - scores +
+         held * opened.token_bytes + bounds.lanes * opened.token_runs * page;
+}
+void print_memory(lanes_of_file const& opened, std::size_t held, std::size_t resident) {
+  auto const expected = touched_bytes(opened, held);
+  std::printf(
+      "memory_of: %zu bytes, of which %zu are touched with %zu tokens in caches; resident beside "
+      "the file and the tokenizer: %zu, %+.1f %%\n",
+      opened.parameter_bytes + opened.stream_bytes, expected, held, resident,
+      100 * (static_cast<double>(resident) / static_cast<double>(expected) - 1));
+}
+
 void measure(bench_settings const& s) {
+  auto const file = measured_file(s.model.path);
   auto const before = anonymous_bytes();
   auto opened = open_lanes(s.model.path, s.model.how);
   auto const bounds = opened.model->bounds();
   if (16 + s.tokens > bounds.context)
     refuse("tokens", "a number from 1 to " + std::to_string(bounds.context - 16), s.tokens);
   auto feed = feeder(*opened.model);
-  std::printf("%s, %zu threads, %zu sequences at most, %zu tokens of context\n",
-              opened.name.c_str(), s.model.how.threads, bounds.lanes, bounds.context);
+  std::printf("%s, %zu threads, %zu sequences at most, %zu tokens of context, %s\n",
+              opened.name.c_str(), s.model.how.threads, bounds.lanes, bounds.context,
+              instruction_set);
+  auto longest = 16 + s.tokens;
   for (auto const size : {std::size_t{128}, std::size_t{512}}) {
     if (size >= bounds.context) continue;
+    longest = std::max(longest, size);
     auto const seconds = median_seconds(s.runs, [&] { feed.read_prompt(0, size); });
     std::printf("prompt of %zu tokens: %.1f tokens/s\n", size, static_cast<double>(size) / seconds);
   }
@@ -139,17 +180,8 @@ void measure(bench_settings const& s) {
   auto const memory = bytes_per_second(s.model.path);
   std::printf("memory read by one thread: %.1f GB/s, %.1f tokens/s of one sequence at most\n",
               memory * 1e-9, memory / static_cast<double>(opened.file_bytes));
-  auto const held =
-      (bounds.lanes - 1) * (16 + s.tokens) + std::min<std::size_t>(512, bounds.context);
-  auto const caches = bounds.lanes * bounds.context * opened.token_bytes;
-  auto const expected =
-      opened.parameter_bytes + opened.stream_bytes - caches + held * opened.token_bytes;
-  auto const resident = anonymous_bytes() - before;
-  std::printf(
-      "memory_of: %zu bytes, of which %zu tokens are in caches: %zu; resident beside the "
-      "file and the tokenizer: %zu, %+.1f %%\n",
-      opened.parameter_bytes + opened.stream_bytes, held, expected, resident,
-      100 * (static_cast<double>(resident) / static_cast<double>(expected) - 1));
+  auto const held = (bounds.lanes - 1) * (16 + s.tokens) + longest;
+  print_memory(opened, held, anonymous_bytes() - before - file.bytes);
 }
 
 /// The perplexity of a text, by windows of its tokens, as many at a time as there are lanes. The

@@ -131,7 +131,8 @@ auto open_lanes(std::filesystem::path const& path, opening how) -> lanes_of_file
           .file_bytes = file->file.bytes().size(),
           .parameter_bytes = opened.parameter_bytes,
           .stream_bytes = opened.stream_bytes,
-          .token_bytes = opened.token_bytes};
+          .token_bytes = opened.token_bytes,
+          .token_runs = opened.token_runs};
 }
 
 auto open_model(std::filesystem::path const& path, opening how) -> opened_model {

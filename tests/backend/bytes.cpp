@@ -84,6 +84,17 @@ TEST_CASE("bytes: every number of 16 bits is what it is alone") {
     }
   }
 }
+TEST_CASE("bytes: the low byte of each word is stored, and nothing else") {
+  auto words = lane::words_in_memory{};
+  for (auto l = 0U; l < lanes; ++l) words.lane[l] = 0xABCDEF00U | (l * 37U + 120U) % 256U;
+  std::int8_t bytes[lanes + 2] = {};
+  bytes[0] = bytes[lanes + 1] = 99;
+  lane::store_low_bytes(bytes + 1, words.load());
+  CHECK(bytes[0] == 99);
+  CHECK(bytes[lanes + 1] == 99);
+  for (auto l = 0U; l < lanes; ++l)
+    CHECK(bytes[l + 1] == static_cast<std::int8_t>((l * 37U + 120U) % 256U));
+}
 TEST_CASE("bytes: whole numbers keep their sign") {
   auto words = lane::words_in_memory{};
   for (auto l = 0U; l < lanes; ++l) words.lane[l] = 7U - 3U * l;

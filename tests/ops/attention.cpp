@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
 
+#include <thread>
 #include <vector>
 
 using namespace tessera;
@@ -145,4 +146,81 @@ TEST_CASE("attention: one query at a time gives the bits of all") {
     run::forward(step, one.data() + t * 12, static_cast<float*>(nullptr), *work);
   }
   CHECK(test::same_bits(y, one));
+}
+
+namespace {
+
+/// Five threads, one for each task; counts the tasks.
+struct five_threads {
+  std::size_t tasks = 0;
+  detail::sharing_team team{
+      5, this, [](void* self, std::size_t count, void* task, void (*call)(void*, std::size_t)) {
+        static_cast<five_threads*>(self)->tasks += count;
+        auto threads = std::vector<std::thread>{};
+        for (auto i = std::size_t{0}; i < count; ++i) threads.emplace_back(call, task, i);
+        for (auto& one : threads) one.join();
+      }};
+
+  five_threads() { detail::current_team = &team; }
+  ~five_threads() { detail::current_team = nullptr; }
+  five_threads(five_threads const&) = delete;
+  auto operator=(five_threads const&) -> five_threads& = delete;
+};
+
+/// Two sequences of which each query sees almost 1000 keys: six heads, two of them with one's keys.
+struct two_sequences {
+  static constexpr auto keys = std::size_t{1000};
+  static constexpr auto width = std::size_t{64};
+  using run = kernel_for<detail::attention_fn, simd>;
+
+  std::size_t queries;
+  std::vector<float> memory = std::vector<float>(2 * (queries * 6 + keys * 6) * width);
+  std::vector<float> y = std::vector<float>(2 * queries * 6 * (width + 1));
+  std::unique_ptr<run::workspace<float, keys, width>> work =
+      std::make_unique<run::workspace<float, keys, width>>();
+
+  void forward() {
+    auto const* from = memory.data();
+    auto* to = y.data();
+    detail::attention_fn::forward_each<simd, float>(
+        [&, from, to](auto const& take) {
+          for (auto s = std::size_t{0}; s < 2; ++s) {
+            auto const* const q = from + s * (memory.size() / 2);
+            auto const* const k = q + queries * 6 * width;
+            auto const seen = keys - 7 * s;
+            auto const first = detail::attention_head<float>{.queries = queries,
+                                                             .keys = seen,
+                                                             .width = width,
+                                                             .q_row = 6 * width,
+                                                             .kv_row = 6 * width,
+                                                             .out = 6 * width,
+                                                             .sum = 6,
+                                                             .before = seen - queries,
+                                                             .causal = true,
+                                                             .scale = 0.1F,
+                                                             .q = q,
+                                                             .k = k,
+                                                             .v = k + 3 * width};
+            auto* const of_sequence = to + s * (y.size() / 2);
+            take(detail::attention_heads<float>{first, 1, 6, 2, 0, 0, 0, 0}, of_sequence,
+                 of_sequence + queries * 6 * width);
+          }
+        },
+        *work);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("attention: heads of several sequences are shared by threads, with the same bits") {
+  for (auto const queries : {1U, 3U, 50U}) {
+    auto calls = two_sequences{queries};
+    test::fill(calls.memory.data(), calls.memory.size(), queries);
+    calls.forward();
+    auto const alone = std::exchange(calls.y, std::vector<float>(calls.y.size()));
+    auto team = five_threads{};
+    calls.forward();
+    CHECK(team.tasks == (queries <= two_sequences::run::few ? 5 : 2));
+    CHECK(test::same_bits(calls.y, alone));
+  }
 }

@@ -56,6 +56,7 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
     result.parameter_bytes = sizeof(P);
     result.stream_bytes = lanes::bytes;
     result.token_bytes = 2 * heads * head_width * Options.blocks * sizeof(float);
+    result.token_runs = 2 * Options.blocks;
     return result;
   };
   return {.config = std::string{config},

@@ -615,6 +615,35 @@ struct attention_layer {
     using T = std::remove_reference_t<decltype(*mixed)>;
     using B = backend_of<decltype(m.kept.query)>;
     static_assert(not on_device<B>, "attention: sequences at places of their own are a host's");
+    for_each_lane(rows, m, [&](std::size_t lane, std::size_t row, std::size_t before, sizes s) {
+      auto const seen = cache_of<T>(at.q + row * columns[0], lane, m);
+      auto const* const v = at.v + row * kv_width;
+      auto* const k = at.k + row * kv_width;
+      turn<B>(s, before, seen.q, columns[0], heads, false);
+      turn<B>(s, before, k, kv_width, kv_heads, false);
+      for (auto i = std::size_t{0}; i < s.times * kv_width; ++i) {
+        seen.k[before * kv_width + i] = k[i];
+        seen.v[before * kv_width + i] = v[i];
+      }
+    });
+    scaled_dot_product_attention.template forward_each<B, T>(
+        [&](auto const& take) {
+          for_each_lane(rows, m,
+                        [&](std::size_t lane, std::size_t row, std::size_t before, sizes s) {
+                          auto const seen = cache_of<T>(at.q + row * columns[0], lane, m);
+                          take(heads_of<T>(s, before, before + s.times, seen, nullptr),
+                               mixed + row * q_width, m.kept.log_sum.data() + row * heads);
+                        });
+        },
+        m.work.head);
+  }
+  template <class T>
+  [[nodiscard]] static constexpr auto cache_of(T* q, std::size_t lane, auto m) -> places<T> {
+    auto const first = lane * Options.context * kv_width;
+    return {q, m.state.keys.data() + first, m.state.values.data() + first};
+  }
+  /// f(lane, its first row, the samples that it has seen, its rows) of each lane that has rows.
+  static constexpr void for_each_lane(std::size_t rows, auto m, auto const& f) {
     auto const lanes = m.template value<tag::sequences>();
     auto row = std::size_t{0};
     for (auto lane = std::size_t{0}; lane < first_of<shape_of<decltype(lanes)>>; ++lane) {
@@ -624,21 +653,7 @@ struct attention_layer {
       require(count <= rows - row, "attention: the lanes have more rows than x");
       require(before <= Options.context && count <= Options.context - before,
               "attention: the context is full");
-      auto const s = sizes{count, 1};
-      auto const own =
-          places<T>{at.q + row * columns[0], at.k + row * kv_width, at.v + row * kv_width};
-      auto const first = lane * Options.context * kv_width;
-      auto const seen =
-          places<T>{own.q, m.state.keys.data() + first, m.state.values.data() + first};
-      turn<B>(s, before, own.q, columns[0], heads, false);
-      turn<B>(s, before, own.k, kv_width, kv_heads, false);
-      for (auto i = std::size_t{0}; i < count * kv_width; ++i) {
-        seen.k[before * kv_width + i] = own.k[i];
-        seen.v[before * kv_width + i] = own.v[i];
-      }
-      scaled_dot_product_attention.template forward<B, T>(
-          heads_of<T>(s, before, before + count, seen, nullptr), mixed + row * q_width,
-          m.kept.log_sum.data() + row * heads, m.work.head);
+      f(lane, row, before, sizes{count, 1});
       row += count;
     }
     require(row == rows, "attention: x has rows that are no lane's");

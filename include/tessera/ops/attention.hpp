@@ -46,6 +46,8 @@ struct attention_fn {
     using run = kernel_for<attention_fn, Backend>;
     if constexpr (requires { run::forward_heads(every, y, log_sum); }) {
       run::forward_heads(every, y, log_sum);
+    } else if constexpr (requires { run::shares_heads; }) {
+      run::forward_each([&](auto const& take) { take(every, y, log_sum); }, workspace);
     } else {
       for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
         for (auto h = std::size_t{0}; h < every.heads; ++h)
@@ -53,6 +55,17 @@ struct attention_fn {
                        log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h,
                        workspace);
     }
+  }
+  /// The heads of several calls, which walk(take) names one after another: take(every, y, log_sum).
+  template <class Backend, class T>
+  static constexpr void forward_each(auto const& walk, auto& workspace) {
+    using run = kernel_for<attention_fn, Backend>;
+    if constexpr (requires { run::shares_heads; })
+      run::forward_each(walk, workspace);
+    else
+      walk([&](attention_heads<T> const& every, T* y, T* log_sum) {
+        forward<Backend, T>(every, y, log_sum, workspace);
+      });
   }
   /// The slopes are those of the first head.
   template <class Backend, class T>

@@ -161,7 +161,8 @@ template <class T> struct attention_heads {
 /// kernel_for<attention_fn, Backend> has workspace<T, Keys, Width>, memory for one head; and
 /// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
 /// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
-/// instead, and for_each(count, body) for the weights of them all.
+/// instead, and for_each(count, body) for the weights of them all. One that `shares_heads` among
+/// threads has forward_each(walk, workspace) beside forward, as attention_fn calls it.
 struct attention_fn;
 
 }  // namespace detail

@@ -58,6 +58,24 @@ template <class Register> [[nodiscard]] TESSERA_INLINE inline auto as_words(Regi
 #endif
 }
 
+/// The low byte of each word, one after another in memory.
+TESSERA_INLINE inline void store_low_bytes(std::int8_t* to, words v) {
+#if defined(__AVX512F__)
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to),
+                   _mm512_maskz_cvtepi32_epi8(0xFFFF, v.value.data));
+#elif defined(__AVX2__)
+  auto const low = _mm256_set1_epi32(0x0C'08'04'00);
+  auto const of_half = _mm256_shuffle_epi8(v.value.data, low);
+  auto const both =
+      _mm_unpacklo_epi32(_mm256_castsi256_si128(of_half), _mm256_extracti128_si256(of_half, 1));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), both);
+#else
+  auto const from = words_in_memory(v);
+  for (auto r = std::size_t{0}; r < word_lanes; ++r)
+    to[r] = static_cast<std::int8_t>(from.lane[r] & 0xFFU);
+#endif
+}
+
 /// The low halves of words, which are of IEEE binary16.
 [[nodiscard]] TESSERA_INLINE inline auto low_halves(words v) -> pack<float> {
 #if defined(__AVX512F__)

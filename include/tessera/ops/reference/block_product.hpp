@@ -106,14 +106,16 @@ struct block_product {
       for (auto b = std::size_t{0}; b < blocks; ++b)
         round_block(x + (row + r) * in + (block + b) * block_length, *to++);
   }
-  /// A row and the outputs from `first` on, which go on with `blocks` that were rounded.
+  /// A row and the outputs from `first` on, which go on with `blocks` that were rounded, so many
+  /// places apart.
   template <class Stored>
   constexpr void add(weight_matrix<float, Stored> const& w, std::size_t row, std::size_t first,
-                     std::size_t block, std::size_t blocks, rounded_block const* rounded) const {
+                     std::size_t block, std::size_t blocks, rounded_block const* rounded,
+                     std::size_t places = 1) const {
     for (auto o = first; o < out; ++o) {
       auto& sum = y[row * y_row + o];
       for (auto b = std::size_t{0}; b < blocks; ++b)
-        sum = add_block(sum, w.blocks_of_row(o)[block + b], rounded[b]);
+        sum = add_block(sum, w.blocks_of_row(o)[block + b], rounded[b * places]);
     }
   }
   /// The definition; a few kilobytes of stack.

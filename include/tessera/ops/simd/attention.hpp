@@ -3,7 +3,7 @@
 
 #include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/reference/attention.hpp>
-#include <tessera/ops/simd/multiply.hpp>
+#include <tessera/ops/simd/shared_product.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
 
 namespace tessera {
@@ -21,6 +21,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// A decode step asks for the rows of so many keys and values before it reads them: a head's
   /// parts lie too far apart for a processor to foresee.
   static constexpr std::size_t keys_ahead = 32;
+  static constexpr bool shares_heads = true;
 
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
     static constexpr auto padded = (Keys + tiles::panel<T> - 1) / tiles::panel<T> * tiles::panel<T>;
@@ -37,23 +38,39 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   static constexpr void forward(detail::attention_head<T> const& head, T* y, T* log_sum,
                                 auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
-    if (head.queries <= few && head.seen(0) >= lane::pack<T>::width)
-      return one_by_one(head, y, log_sum, memory.p);
-    lane::copy_turned(head.keys, head.width, head.k, head.kv_row, memory.k, padded);
-    auto const gathers = head.queries > tiles::rows;
-    if (gathers) copy_rows(head, head.v, head.kv_row, memory.rows, head.width);
-    for (auto first = std::size_t{0}; first < head.queries; first += block) {
-      auto const rows = head.queries - first < block ? head.queries - first : block;
-      auto const keys = head.seen(first + rows - 1);
-      scores(head, first, rows, keys, memory.k, memory.p, padded);
-      for (auto r = std::size_t{0}; r < rows; ++r) {
-        auto const sum = softmax(memory.p + r * padded, head.seen(first + r), keys, head.scale);
-        if (log_sum != nullptr) log_sum[(first + r) * head.sum] = sum;
-      }
-      tiles::multiply<T>({rows, head.width, keys, memory.p, padded, 1,
-                          gathers ? memory.rows : head.v, gathers ? head.width : head.kv_row,
-                          y + first * head.out, head.out, tiles::start::zero, nullptr});
-    }
+    forward_in(head, y, log_sum, part_of_workspace<T>{memory.k, memory.p, memory.rows, padded});
+  }
+  /// The heads of all calls, in parts by the threads that share them. Each part has memory of its
+  /// own: a row of scores where all queries are few; else one of two halves, as a backward pass
+  /// needs twice what a forward pass does.
+  static constexpr void forward_each(auto const& walk, auto& memory) {
+    using T = std::remove_reference_t<decltype(memory.p[0])>;
+    constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
+    auto work = std::size_t{0};
+    auto all_few = true;
+    walk([&](detail::attention_heads<T> const& every, T const*, T const*) {
+      auto const& one = every.first;
+      work += every.lanes * every.heads * one.queries * one.keys * 2 * one.width;
+      all_few = all_few && every.lengths == nullptr && are_few(one);
+    });
+    auto const parts =
+        detail::is_shared(work, 1, 1) ? detail::threads_for(work, all_few ? block : 2) : 1;
+    auto const run_part = [&](std::size_t part) {
+      auto const own =
+          all_few     ? part_of_workspace<T>{nullptr, memory.p + part * padded, nullptr, padded}
+          : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
+                      : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
+      auto number = std::size_t{0};
+      walk([&](detail::attention_heads<T> const& every, T* y, T* log_sum) {
+        for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
+          for (auto h = std::size_t{0}; h < every.heads; ++h)
+            if (number++ % parts == part)
+              forward_in(every.head(lane, h), y + every.out_at(lane, h),
+                         log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h, own);
+      });
+    };
+    if (parts == 1) return run_part(0);
+    detail::in_parts(parts, run_part);
   }
   template <class T>
   static constexpr void backward(detail::attention_head<T> const& head,
@@ -94,6 +111,37 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   }
 
  private:
+  /// What a forward pass needs of a workspace.
+  template <class T> struct part_of_workspace {
+    T* k;
+    T* p;
+    T* rows;
+    std::size_t padded;
+  };
+  template <class T>
+  [[nodiscard]] static constexpr auto are_few(detail::attention_head<T> const& head) -> bool {
+    return head.queries <= few && head.seen(0) >= lane::pack<T>::width;
+  }
+  template <class T>
+  static constexpr void forward_in(detail::attention_head<T> const& head, T* y, T* log_sum,
+                                   part_of_workspace<T> const& own) {
+    if (are_few(head)) return one_by_one(head, y, log_sum, own.p);
+    lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
+    auto const gathers = head.queries > tiles::rows;
+    if (gathers) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
+    for (auto first = std::size_t{0}; first < head.queries; first += block) {
+      auto const rows = head.queries - first < block ? head.queries - first : block;
+      auto const keys = head.seen(first + rows - 1);
+      scores(head, first, rows, keys, own.k, own.p, own.padded);
+      for (auto r = std::size_t{0}; r < rows; ++r) {
+        auto const sum = softmax(own.p + r * own.padded, head.seen(first + r), keys, head.scale);
+        if (log_sum != nullptr) log_sum[(first + r) * head.sum] = sum;
+      }
+      tiles::multiply<T>({rows, head.width, keys, own.p, own.padded, 1, gathers ? own.rows : head.v,
+                          gathers ? head.width : head.kv_row, y + first * head.out, head.out,
+                          tiles::start::zero, nullptr});
+    }
+  }
   template <class T>
   static void one_by_one(detail::attention_head<T> const& head, T* y, T* log_sum, T* p) {
     constexpr auto width = lane::pack<T>::width;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/sharing.hpp>
 #include <tessera/ops/reference/block_product.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
+#include <tessera/tensor/simd/reduction.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -33,14 +35,21 @@ template <class Turned>
   return sum;
 }
 
-/// Rows of y and vectors of outputs, that go on with some blocks.
+/// Of numbers none of which is a NaN.
+struct takes_larger_number {
+  template <class V> [[nodiscard]] static TESSERA_INLINE auto join(V a, V b) -> V {
+    return max(a, b);
+  }
+};
+
+/// Rows of y and vectors of outputs, that go on with some blocks. Blocks of x lie by their number,
+/// those of all rows side by side, so that one address serves the rows.
 template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile {
   using V = lane::pack<float>;
   using turned = turned_numbers<Format>;
   static constexpr auto width = V::width;
 
   rounded_block const* x;
-  std::size_t x_row;  ///< blocks between rows of x
   float* y;
   std::size_t y_row;
   std::size_t blocks;
@@ -50,7 +59,8 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
     V sum[Rows][Panels];
     each([&](std::size_t r, std::size_t p)
              TESSERA_INLINE { sum[r][p] = lane::load(y + r * y_row + p * width); });
-    for (auto b = std::size_t{0}; b < blocks; ++b) {
+    auto const* here = x;
+    for (auto b = std::size_t{0}; b < blocks; ++b, here += Rows) {
       typename turned::sums products[Rows][Panels];
       each([&](std::size_t r, std::size_t p)
                TESSERA_INLINE { products[r][p] = {lane::words(0U)}; });
@@ -61,13 +71,13 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
       for (auto k = std::size_t{0}; k < 8; ++k) {
 #pragma GCC unroll 8
         for (auto r = std::size_t{0}; r < Rows; ++r) {
-          auto const word = lane::splat_word(x[r * x_row + b].quants + 4 * k);
+          auto const word = lane::splat_word(here[r].quants + 4 * k);
 #pragma GCC unroll 2
           for (auto p = std::size_t{0}; p < Panels; ++p) products[r][p].add(w[p]->quants[k], word);
         }
       }
       each([&](std::size_t r, std::size_t p) TESSERA_INLINE {
-        sum[r][p] = add_scaled(*w[p], products[r][p], x[r * x_row + b], sum[r][p]);
+        sum[r][p] = add_scaled(*w[p], products[r][p], here[r], sum[r][p]);
       });
     }
     each([&](std::size_t r, std::size_t p)
@@ -84,8 +94,8 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
   }
 };
 
-/// round_block by vectors: the same bits.
-inline void round_block_by_vectors(float const* x, rounded_block& to) {
+/// round_block by vectors: the same bits. Sums of quants are exact as numbers.
+TESSERA_INLINE inline void round_block_by_vectors(float const* x, rounded_block& to) {
   using V = lane::pack<float>;
   constexpr auto vectors = block_length / V::width;
   V numbers[vectors];
@@ -98,27 +108,23 @@ inline void round_block_by_vectors(float const* x, rounded_block& to) {
     finite = finite && magnitude <= V(std::numeric_limits<float>::max());
     largest = max(magnitude, largest);
   }
-  float each[V::width];
-  lane::store(each, largest);
-  auto most = each[0];
-  for (auto i = std::size_t{1}; i < V::width; ++i) most = lane::max(each[i], most);
+  auto const most = folded_lanes<takes_larger_number, V::width / 2>(largest);
   auto const [scale, inverse] = scale_of_block(most, xsimd::all(finite.value));
   if (inverse == 0) {
     to = rounded_block{.quants = {}, .scale = scale, .sum = 0, .scaled_sum = scale * 0.0F};
     return;
   }
-  std::uint32_t whole[block_length];
+  auto sums = V(0.0F);
 #pragma GCC unroll 8
-  for (auto v = std::size_t{0}; v < vectors; ++v)
-    lane::nearest(numbers[v] * V(inverse)).bits.value.store_unaligned(whole + v * V::width);
-  auto sum = std::int32_t{0};
-  for (auto i = std::size_t{0}; i < block_length; ++i) {
-    to.quants[i] = static_cast<std::int8_t>(whole[i] & 0xFFU);
-    sum += to.quants[i];
+  for (auto v = std::size_t{0}; v < vectors; ++v) {
+    auto const whole = lane::nearest(numbers[v] * V(inverse));
+    lane::store_low_bytes(to.quants + v * V::width, whole.bits);
+    sums = sums + whole.value;
   }
+  auto const sum = folded_lanes<reductions::adds, V::width / 2>(sums);
   to.scale = scale;
-  to.sum = sum;
-  to.scaled_sum = scale * static_cast<float>(sum);
+  to.sum = static_cast<std::int32_t>(sum);
+  to.scaled_sum = scale * sum;
 }
 
 /// Equal parts of n, of `most` at most.
@@ -137,6 +143,8 @@ template <class Stored> struct block_kernel {
   /// As many as there are registers for beside the weights.
   static constexpr auto few_rows = std::size_t{width == 16 ? 8 : 3};
   static constexpr auto stack = std::size_t{15} * 1024;  ///< of blocks; the rest is a frame's
+  /// Of weights that are read again and again, beside x and y.
+  static constexpr auto part_bytes = std::size_t{512} * 1024;
 
   block_product const& p;
   weight_matrix<float, Stored> const& w;
@@ -154,11 +162,12 @@ template <class Stored> struct block_kernel {
   }
 
  private:
+  /// Blocks of the rows of a tile.
   void round(std::size_t row, std::size_t rows, std::size_t b, std::size_t count,
              rounded_block* to) const {
     for (auto r = std::size_t{0}; r < rows; ++r)
       for (auto i = std::size_t{0}; i < count; ++i)
-        round_block_by_vectors(p.x + (row + r) * p.in + (b + i) * block_length, *to++);
+        round_block_by_vectors(p.x + (row + r) * p.in + (b + i) * block_length, to[i * rows + r]);
   }
   /// Weights are turned as they are read, for all rows at once.
   void by_few_rows() const {
@@ -179,78 +188,103 @@ template <class Stored> struct block_kernel {
   }
   template <std::size_t Rows>
   [[gnu::noinline]] void read_once(rounded_block const* x, std::size_t b, std::size_t count) const {
+    auto const asks = asks_for(b, count);
     for (auto o = std::size_t{0}; o < whole; o += width) {
       auto const* const from = blocks_at(o, b);
-      auto const tile = block_tile<format, Rows, 1>{x, count, p.y + o, p.y_row, count};
+      auto const tile = block_tile<format, Rows, 1>{x, p.y + o, p.y_row, count};
       auto here = turned();
       tile.run([&](std::size_t i, std::size_t) TESSERA_INLINE {
-        fetch<1>(o, b, i, count);
+        fetch<1>(from, i, asks);
         here = turned(from + i, p.in);
         return &here;
       });
     }
   }
   /// Turned weights of some vectors of outputs stay in the first level of the cache for as many
-  /// rows as do. For fewer rows there is room for more blocks at a time, each read as it lies.
+  /// rows as do. For fewer rows there is room for more blocks at a time, each read as it lies. What
+  /// is read more than once, for more rows or in parts, goes by outputs that stay in the second.
   template <std::size_t MostRows, std::size_t Panels> void by_many_rows() const {
     constexpr auto most = stack / (MostRows * sizeof(rounded_block) + Panels * sizeof(turned));
     rounded_block x[MostRows * most];
     turned weights[Panels * most];
     auto const step = equal_parts(blocks, most);
-    for (auto b = std::size_t{0}; b < blocks; b += step) {
-      auto const count = std::min(step, blocks - b);
-      for (auto row = std::size_t{0}; row < p.rows; row += MostRows) {
-        auto const rows = std::min(MostRows, p.rows - row);
-        round(row, rows, b, count, x);
-        auto o = std::size_t{0};
-        for (; o + Panels * width <= whole; o += Panels * width)
-          turn_once<Panels>(x, weights, row, rows, o, b, count);
-        if (o < whole) turn_once<1>(x, weights, row, rows, o, b, count);
-        leave(x, row, rows, b, count);
-      }
-    }
+    auto const once = p.rows <= MostRows && step >= blocks;
+    auto const outputs = once ? whole : outputs_of_part(Panels * width);
+    auto o = share{0, std::min(outputs, whole)};
+    do {
+      for (auto b = std::size_t{0}; b < blocks; b += step)
+        for (auto row = std::size_t{0}; row < p.rows; row += MostRows)
+          turn_part<Panels>(x, weights, {row, std::min(MostRows, p.rows - row)}, o,
+                            {b, std::min(step, blocks - b)});
+      o = {o.first + o.count, std::min(outputs, whole - o.first - o.count)};
+    } while (o.count > 0);
+  }
+  /// Outputs whose weights take part_bytes at most, but for a last unit.
+  [[nodiscard]] auto outputs_of_part(std::size_t unit) const -> std::size_t {
+    auto const most = std::max<std::size_t>(part_bytes / (blocks * sizeof(format) * unit), 1);
+    return equal_parts((whole + unit - 1) / unit, most) * unit;
+  }
+  /// Rows and outputs that go on with blocks.
+  template <std::size_t Panels>
+  void turn_part(rounded_block* x, turned* weights, share const& rows, share const& outputs,
+                 share const& b) const {
+    auto const fours = rows.count / 4 * 4;
+    for (auto r = std::size_t{0}; r < rows.count; r += r < fours ? 4 : 1)
+      round(rows.first + r, r < fours ? 4 : 1, b.first, b.count, x + r * b.count);
+    auto const end = outputs.first + outputs.count;
+    auto o = outputs.first;
+    for (; o + Panels * width <= end; o += Panels * width)
+      turn_once<Panels>(x, weights, rows, o, b);
+    if (o < end) turn_once<1>(x, weights, rows, o, b);
+    if (end < whole) return;
+    for (auto r = std::size_t{0}; r < rows.count; r += r < fours ? 4 : 1)
+      leave(x + r * b.count, rows.first + r, r < fours ? 4 : 1, b.first, b.count);
   }
   template <std::size_t Panels>
-  void turn_once(rounded_block const* x, turned* weights, std::size_t row, std::size_t rows,
-                 std::size_t o, std::size_t b, std::size_t count) const {
+  void turn_once(rounded_block const* x, turned* weights, share const& rows, std::size_t o,
+                 share const& b) const {
+    auto const asks = asks_for(b.first, b.count);
     for (auto v = std::size_t{0}; v < Panels; ++v) {
-      auto const* const from = blocks_at(o + v * width, b);
-      for (auto i = std::size_t{0}; i < count; ++i) {
-        fetch<Panels>(o + v * width, b, i, count);
-        weights[v * count + i] = turned(from + i, p.in);
+      auto const* const from = blocks_at(o + v * width, b.first);
+      for (auto i = std::size_t{0}; i < b.count; ++i) {
+        fetch<Panels>(from, i, asks);
+        weights[v * b.count + i] = turned(from + i, p.in);
       }
     }
-    auto* const y = p.y + row * p.y_row + o;
-    auto const fours = rows / 4 * 4;
-    multiply<4, Panels>(x, weights, y, fours, count);
-    multiply<1, Panels>(x + fours * count, weights, y + fours * p.y_row, rows - fours, count);
+    auto* const y = p.y + rows.first * p.y_row + o;
+    auto const fours = rows.count / 4 * 4;
+    multiply<4, Panels>(x, weights, y, fours, b.count);
+    multiply<1, Panels>(x + fours * b.count, weights, y + fours * p.y_row, rows.count - fours,
+                        b.count);
   }
   template <std::size_t Rows, std::size_t Panels>
   // NOLINTNEXTLINE(readability-non-const-parameter): written
   [[gnu::noinline]] void multiply(rounded_block const* x, turned const* weights, float* y,
                                   std::size_t rows, std::size_t count) const {
     for (auto r = std::size_t{0}; r < rows; r += Rows, x += Rows * count, y += Rows * p.y_row)
-      block_tile<format, Rows, Panels>{x, count, y, p.y_row, count}.run(
+      block_tile<format, Rows, Panels>{x, y, p.y_row, count}.run(
           [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
   }
-  /// Asks for what comes after block b + i of an output's vector: where the blocks are read in
-  /// parts, the first part asks for all of them, in their order.
+  /// How many blocks each block asks for: where they are read in parts, the first part asks for all
+  /// of them, in their order.
+  [[nodiscard]] auto asks_for(std::size_t b, std::size_t count) const -> std::size_t {
+    return b > 0 ? 0 : (blocks + count - 1) / count;
+  }
+  /// Asks for what comes after block i of a vector of outputs.
   template <std::size_t Vectors>
-  TESSERA_INLINE void fetch(std::size_t o, std::size_t b, std::size_t i, std::size_t count) const {
-    if (b > 0) return;
-    auto const parts = (blocks + count - 1) / count;
-    for (auto k = i * parts; k < (i + 1) * parts; ++k)
-      fetch_ahead<width * sizeof(format), Vectors>(blocks_at(o, 0) + k * width,
-                                                   blocks * sizeof(format));
+  TESSERA_INLINE void fetch(format const* first, std::size_t i, std::size_t asks) const {
+    for (auto k = i * asks; k < (i + 1) * asks; ++k)
+      fetch_ahead<width * sizeof(format), Vectors>(first + k * width, blocks * sizeof(format));
   }
   /// The blocks of output o from block b on; those of the next output are `blocks` further.
   [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {
     return w.blocks_of_row(o) + b;
   }
+  /// Outputs behind the last vector, for the rows of a tile.
   void leave(rounded_block const* x, std::size_t row, std::size_t rows, std::size_t b,
              std::size_t count) const {
     if (whole == p.out) return;
-    for (auto r = std::size_t{0}; r < rows; ++r) p.add(w, row + r, whole, b, count, x + r * count);
+    for (auto r = std::size_t{0}; r < rows; ++r) p.add(w, row + r, whole, b, count, x + r, rows);
   }
 };
 

@@ -19,6 +19,18 @@ inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
   return rows * columns * depth >= worth_sharing && current_team != nullptr;
 }
 
+/// The threads of this thread's team, `most` at most, that so many multiply-adds are worth.
+[[nodiscard]] inline auto threads_for(std::size_t multiply_adds, std::size_t most) -> std::size_t {
+  auto const worth = multiply_adds / (worth_sharing / 2);
+  auto const threads = current_team->threads < worth ? current_team->threads : worth;
+  return threads < most ? threads : most;
+}
+/// Calls f(i) for each of some parts, by this thread's team.
+template <class F> void in_parts(std::size_t parts, F const& f) {
+  current_team->run(current_team->self, parts, const_cast<F*>(&f),
+                    [](void* self, std::size_t i) { (*static_cast<F const*>(self))(i); });
+}
+
 /// Calls f(rows, columns) with shares of C (rows, columns) for the team of this thread, which
 /// shares it: of rows, in multiples of `unit`, or of columns, of `column_unit`, whichever gives
 /// more; where sums of A go along, of rows.
@@ -26,19 +38,15 @@ template <class T, class F>
 void in_shares(std::size_t rows, std::size_t columns, std::size_t depth, F const& f,
                std::size_t unit = tiles::rows, bool rows_only = false,
                std::size_t column_unit = tiles::panel<T>) {
-  auto const& team = *current_team;
-  auto const worth = rows * columns * depth / (worth_sharing / 2);
-  auto const most = team.threads < worth ? team.threads : worth;
+  auto const most = threads_for(rows * columns * depth, current_team->threads);
   // A share of rows reads all of B: it has more than one tile of them.
   auto const of_rows = shares(rows, unit == tiles::rows ? 2 * unit : unit, most);
   auto const of_columns = shares(columns, column_unit, most);
   auto const by_rows = rows_only || of_rows.count > of_columns.count ||
                        (of_rows.count == of_columns.count && rows / unit >= columns / column_unit);
-  auto task = [&](std::size_t i) {
+  in_parts(by_rows ? of_rows.count : of_columns.count, [&](std::size_t i) {
     f(by_rows ? of_rows[i] : share{0, rows}, by_rows ? share{0, columns} : of_columns[i]);
-  };
-  team.run(team.self, by_rows ? of_rows.count : of_columns.count, &task,
-           [](void* self, std::size_t i) { (*static_cast<decltype(task)*>(self))(i); });
+  });
 }
 
 }  // namespace tessera::detail::inline TESSERA_TARGET
