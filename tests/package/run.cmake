@@ -33,6 +33,20 @@ function(must_not_configure folder expected)
   endif()
 endfunction()
 
+# Configuring must say, or not say, what `sentence` matches.
+function(says folder sentence wanted)
+  execute_process(COMMAND ${configure} -B "${folder}" ${ARGN}
+    OUTPUT_VARIABLE output ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "[ \n]+" " " text "${output}")
+  set(said NO)
+  if(text MATCHES "${sentence}")
+    set(said YES)
+  endif()
+  if(NOT said STREQUAL wanted)
+    message(FATAL_ERROR "\"${sentence}\": expected ${wanted}, got ${said}:\n${output}")
+  endif()
+endfunction()
+
 # A repository of the headers that the system has, under the address that is fetched from.
 function(make_repository path tag include system)
   set(folder "${work}/repositories/${path}")
@@ -65,6 +79,27 @@ elseif(case STREQUAL "fetched")
   run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
     "-DCONSUMER_COMPONENTS=bridge\;io\;train")
   build_and_run("${work}/build")
+
+elseif(case STREQUAL "fetched_alone")
+  include("${source}/cmake/tesseraComponents.cmake")
+  foreach(component IN LISTS tessera_all_components)
+    set(folder "${work}/${component}")
+    run(${configure} -B "${folder}" "-DTESSERA_SOURCE=${source}"
+      "-DCONSUMER_COMPONENTS=${component}")
+    run("${CMAKE_COMMAND}" --build "${folder}" --target empty)
+  endforeach()
+
+elseif(case STREQUAL "unoptimized")
+  install_library()
+  set(optimized "CMAKE_BUILD_TYPE is not set")
+  set(target "CMAKE_CXX_FLAGS has no -march")
+  foreach(where "-DTESSERA_SOURCE=${source}" "-DCMAKE_PREFIX_PATH=${installation}")
+    says("${work}/plain" "${optimized}.*${target}" YES "${where}")
+    says("${work}/release" "${optimized}" NO "${where}" -DCMAKE_BUILD_TYPE=Release)
+    says("${work}/flags" "${optimized}|${target}" NO "${where}"
+      "-DCMAKE_CXX_FLAGS=-O1 -march=x86-64-v3")
+    file(REMOVE_RECURSE "${work}/plain" "${work}/release" "${work}/flags")
+  endforeach()
 
 elseif(case STREQUAL "fetched_dependencies")
   if(NOT git OR headers MATCHES "NOTFOUND")
