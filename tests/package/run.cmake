@@ -101,6 +101,50 @@ elseif(case STREQUAL "unoptimized")
     file(REMOVE_RECURSE "${work}/plain" "${work}/release" "${work}/flags")
   endforeach()
 
+elseif(case STREQUAL "models")
+  # What transformers 5.24 writes of these, and older versions; the values are those of the text.
+  set(sizes "\"vocab_size\": 96, \"hidden_size\": 48, \"num_hidden_layers\": 2, \"num_attention_heads\": 4")
+  string(APPEND sizes ", \"intermediate_size\": 80, \"max_position_embeddings\": 64")
+  set(llama3 "\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0")
+  string(APPEND llama3 ", \"original_max_position_embeddings\": 16")
+  set(config "${work}/config.json")
+  set(from_source "-DTESSERA_SOURCE=${source}" -DCONSUMER_COMPONENTS=generate)
+  function(writes model rope wanted)
+    file(WRITE "${config}" "{\"model_type\": \"${model}\", ${sizes}${rope}}")
+    run(${configure} -B "${work}/build" ${from_source} "-DCONSUMER_MODEL=${config}\;WEIGHTS\;f32")
+    file(READ "${work}/build/empty_models/model_0.cpp" text)
+    string(REGEX REPLACE "[ \n]+" " " text "${text}")
+    string(FIND "${text}" "${wanted}" place)
+    if(place EQUAL -1)
+      message(FATAL_ERROR "expected ${wanted} of ${model}${rope}, got ${text}")
+    endif()
+  endfunction()
+  writes(llama "" ".rotary_base = 10000.0, .scaling = {},")
+  writes(qwen2 ", \"rope_parameters\": {\"rope_theta\": 1000000.0, \"rope_type\": \"default\"}"
+    ".rotary_base = 1000000.0, .scaling = {},")
+  writes(qwen3 ", \"rope_theta\": 1000000, \"rope_scaling\": null" ".rotary_base = 1000000, .scaling = {},")
+  set(wanted "{.kind = tessera::rotary_kind::llama3, .factor = 8.0, .low_factor = 1.0")
+  string(APPEND wanted ", .high_factor = 4.0, .context = 16},")
+  writes(llama ", \"rope_parameters\": {\"rope_theta\": 500000.0, ${llama3}}"
+    ".rotary_base = 500000.0, .scaling = ${wanted}")
+  writes(llama ", \"rope_theta\": 500000.0, \"rope_scaling\": {${llama3}}"
+    ".rotary_base = 500000.0, .scaling = ${wanted}")
+  writes(llama ", \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2.0}"
+    ".scaling = {.kind = tessera::rotary_kind::linear, .factor = 2.0},")
+
+  function(refuses rope options expected)
+    file(WRITE "${config}" "{\"model_type\": \"llama\", ${sizes}${rope}}")
+    must_not_configure("${work}/build" "${expected}" ${from_source}
+      "-DCONSUMER_MODEL=${config}\;${options}")
+  endfunction()
+  refuses(", \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2.0}" "WEIGHTS\;f32"
+    "expected a rope_type of default, linear or llama3, got yarn")
+  refuses(", \"rope_parameters\": {\"rope_type\": \"linear\"}" "WEIGHTS\;f32" "has no factor")
+  refuses("" "WEIGHTS\;f32\;CONTEXT\;65" "expected a CONTEXT of at most 64, .*, got 65")
+  refuses("" "WEIGHTS\;f32\;CONTEXT\;all" "expected a number from 1 for CONTEXT, got all")
+  refuses("" "WEIGHTS\;q8_0/q4_1/f32" "as in q4_1/q8_0, got q8_0/q4_1/f32")
+  refuses("" "WEIGHTS\;q4_k" "expected WEIGHTS of f32, f16, bf16, q4_0, q4_1 or q8_0, got q4_k")
+
 elseif(case STREQUAL "fetched_dependencies")
   if(NOT git OR headers MATCHES "NOTFOUND")
     message("skipped: git and all of ${headers} are needed")
