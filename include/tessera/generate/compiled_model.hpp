@@ -59,7 +59,7 @@ namespace detail {
 /// The compiled models that are nearest to a file's, a line for each.
 [[nodiscard]] inline auto lines_of_differences(std::span<compiled_model const> models,
                                                model_config const& file) -> std::string {
-  constexpr auto most = std::size_t{3};
+  constexpr auto most = std::size_t{2};
   auto named = std::set<std::string>{};
   auto order = std::vector<std::pair<std::string, std::vector<std::string>>>{};
   for (auto const& each : models)
