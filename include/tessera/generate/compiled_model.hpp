@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <ranges>
 
 /// The models that a program was compiled with, and the one among them that a file holds.
 namespace tessera {
@@ -61,16 +63,16 @@ namespace detail {
                                                model_config const& file) -> std::string {
   constexpr auto most = std::size_t{2};
   auto named = std::set<std::string>{};
-  auto order = std::vector<std::pair<std::string, std::vector<std::string>>>{};
-  for (auto const& each : models)
-    if (named.insert(each.config).second)
-      order.emplace_back(each.config, differences(each.description, file));
-  std::ranges::stable_sort(order, {}, [](auto const& line) { return line.second.size(); });
-  auto text = std::string{};
-  for (auto const& [config, each] : std::span{order}.first(std::min(most, order.size()))) {
-    text += "\n  " + config + ":";
-    for (auto const& one : each) text += " " + one + ";";
+  auto lines = std::multimap<std::size_t, std::string>{};  // by the number of differences
+  for (auto const& each : models) {
+    if (not named.insert(each.config).second) continue;
+    auto const found = differences(each.description, file);
+    auto line = "\n  " + each.config + ":";
+    for (auto const& one : found) line += " " + one + ";";
+    lines.emplace(found.size(), std::move(line));
   }
+  auto text = std::string{};
+  for (auto const& [number, line] : lines | std::views::take(most)) text += line;
   return text;
 }
 [[noreturn]] inline void fail_unknown(std::span<compiled_model const> models,
