@@ -88,7 +88,7 @@ endfunction()
 # How positions are turned: rope_parameters of newer files, or rope_theta and rope_scaling of older
 # ones. Sets rope_theta and, as an initializer in C++, rope_scaling.
 macro(tessera_rope)
-  tessera_config_values(rope_theta=10000.0)
+  tessera_config_values(rope_theta=10000.0 partial_rotary_factor=1)
   set(rope "")
   foreach(name rope_scaling rope_parameters)
     string(JSON found ERROR_VARIABLE none GET "${text}" ${name})
@@ -118,6 +118,12 @@ macro(tessera_rope)
     if(NOT rope_type STREQUAL "default")
       set(rope_scaling "{${rope_scaling}}")
     endif()
+    tessera_config_value(partial_rotary_factor "${rope}" "${path}" partial_rotary_factor
+      ${partial_rotary_factor})
+  endif()
+  if(NOT partial_rotary_factor MATCHES "^1(\\.0*)?$")
+    message(FATAL_ERROR "tessera_model: ${path}: expected a partial_rotary_factor of 1, got "
+      "${partial_rotary_factor}")
   endif()
 endmacro()
 

@@ -119,6 +119,7 @@ elseif(case STREQUAL "models")
       message(FATAL_ERROR "expected ${wanted} of ${model}${rope}, got ${text}")
     endif()
   endfunction()
+  writes(llama ", \"partial_rotary_factor\": 1.0" ".rotary_base = 10000.0, .scaling = {},")
   writes(llama "" ".rotary_base = 10000.0, .scaling = {},")
   writes(qwen2 ", \"rope_parameters\": {\"rope_theta\": 1000000.0, \"rope_type\": \"default\"}"
     ".rotary_base = 1000000.0, .scaling = {},")
@@ -140,6 +141,9 @@ elseif(case STREQUAL "models")
   refuses(", \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2.0}" "WEIGHTS\;f32"
     "expected a rope_type of default, linear or llama3, got yarn")
   refuses(", \"rope_parameters\": {\"rope_type\": \"linear\"}" "WEIGHTS\;f32" "has no factor")
+  refuses(", \"partial_rotary_factor\": 0.5" "WEIGHTS\;f32" "partial_rotary_factor of 1, got 0.5")
+  refuses(", \"rope_parameters\": {\"rope_type\": \"default\", \"partial_rotary_factor\": 0.25}"
+    "WEIGHTS\;f32" "partial_rotary_factor of 1, got 0.25")
   refuses("" "WEIGHTS\;f32\;CONTEXT\;65" "expected a CONTEXT of at most 64, .*, got 65")
   refuses("" "WEIGHTS\;f32\;CONTEXT\;all" "expected a number from 1 for CONTEXT, got all")
   refuses("" "WEIGHTS\;q8_0/q4_1/f32" "as in q4_1/q8_0, got q8_0/q4_1/f32")
