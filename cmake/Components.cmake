@@ -10,18 +10,23 @@
 #   tessera::generate those of io, and threads: include/tessera/generate
 #   tessera::serve    those of train, and Boost's Beast: include/tessera/serve
 #   tessera::group    those of generate, and Boost's Beast: include/tessera/group
-set(all_components bridge io text train program track optimize generate serve group)
+# Who asks for one has those that it needs, too.
+include(cmake/tesseraComponents.cmake)
 if(PROJECT_IS_TOP_LEVEL)
-  set(TESSERA_COMPONENTS "${all_components}" CACHE STRING "Components besides tessera::tessera")
+  set(TESSERA_COMPONENTS "${tessera_all_components}" CACHE STRING
+    "Components besides tessera::tessera")
 else()
-  set(TESSERA_COMPONENTS "" CACHE STRING "Components besides tessera::tessera: ${all_components}")
+  set(TESSERA_COMPONENTS "" CACHE STRING
+    "Components besides tessera::tessera: ${tessera_all_components}")
+  tessera_say_unoptimized()
 endif()
 foreach(component IN LISTS TESSERA_COMPONENTS)
-  if(NOT component IN_LIST all_components)
-    message(FATAL_ERROR 
-      "tessera: TESSERA_COMPONENTS names ${component}; there are ${all_components}")
+  if(NOT component IN_LIST tessera_all_components)
+    message(FATAL_ERROR
+      "tessera: TESSERA_COMPONENTS names ${component}; there are ${tessera_all_components}")
   endif()
 endforeach()
+tessera_with_needed(TESSERA_COMPONENTS ${TESSERA_COMPONENTS})
 
 # tessera_component(<name> [FOLDERS <floors>...] [LINKS <targets>...]
 #                   [PACKAGES "<package> <version>"...] [NOT_INSTALLED])

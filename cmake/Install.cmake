@@ -11,6 +11,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/tesseraConfigVersion.cma
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/tesseraConfig.cmake"
               "${PROJECT_BINARY_DIR}/tesseraConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/tesseraComponents.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/tesseraXsimd.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/tesseraModel.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/tesseraText.cmake"

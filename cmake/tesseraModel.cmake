@@ -7,7 +7,7 @@
 # q8_0, and the embedding's are the matrices' unless said. Blocks are multiplied as they are stored;
 # with EXACT there is an entry beside each that widens them to floats.
 #
-#   CONTEXT  tokens of a sequence, the config's or fewer (2048)
+#   CONTEXT  tokens of a sequence: as many as the config has, or fewer (2048)
 #   LANES    sequences at a time (8)
 #   ROWS     tokens of a step (32)
 #
@@ -85,9 +85,51 @@ function(tessera_weights_type result word exact)
   set(${result} "${type}" PARENT_SCOPE)
 endfunction()
 
+# How positions are turned: rope_parameters of newer files, or rope_theta and rope_scaling of older
+# ones. Sets rope_theta and, as an initializer in C++, rope_scaling.
+macro(tessera_rope)
+  tessera_config_values(rope_theta=10000.0 partial_rotary_factor=1)
+  set(rope "")
+  foreach(name rope_scaling rope_parameters)
+    string(JSON found ERROR_VARIABLE none GET "${text}" ${name})
+    if(NOT none AND found)
+      set(rope "${found}")
+    endif()
+  endforeach()
+  set(rope_scaling "{}")
+  if(rope)
+    tessera_config_value(rope_type "${rope}" "${path}" type default)
+    tessera_config_value(rope_type "${rope}" "${path}" rope_type ${rope_type})
+    tessera_config_value(rope_theta "${rope}" "${path}" rope_theta ${rope_theta})
+    if(rope_type STREQUAL "linear" OR rope_type STREQUAL "llama3")
+      tessera_config_value(factor "${rope}" "${path}" factor "")
+      set(rope_scaling ".kind = tessera::rotary_kind::${rope_type}, .factor = ${factor}")
+    elseif(NOT rope_type STREQUAL "default")
+      message(FATAL_ERROR "tessera_model: ${path}: expected a rope_type of default, linear or "
+        "llama3, got ${rope_type}")
+    endif()
+    if(rope_type STREQUAL "llama3")
+      tessera_config_value(low "${rope}" "${path}" low_freq_factor "")
+      tessera_config_value(high "${rope}" "${path}" high_freq_factor "")
+      tessera_config_value(trained "${rope}" "${path}" original_max_position_embeddings "")
+      string(APPEND rope_scaling
+        ", .low_factor = ${low}, .high_factor = ${high}, .context = ${trained}")
+    endif()
+    if(NOT rope_type STREQUAL "default")
+      set(rope_scaling "{${rope_scaling}}")
+    endif()
+    tessera_config_value(partial_rotary_factor "${rope}" "${path}" partial_rotary_factor
+      ${partial_rotary_factor})
+  endif()
+  if(NOT partial_rotary_factor MATCHES "^1(\\.0*)?$")
+    message(FATAL_ERROR "tessera_model: ${path}: expected a partial_rotary_factor of 1, got "
+      "${partial_rotary_factor}")
+  endif()
+endmacro()
+
 macro(tessera_rotary_entries)
   tessera_config_values(vocab_size hidden_size num_hidden_layers num_attention_heads
-    intermediate_size max_position_embeddings rms_norm_eps=1e-6 rope_theta=10000.0
+    intermediate_size max_position_embeddings rms_norm_eps=1e-6
     tie_word_embeddings=false attention_bias=false)
   tessera_config_values(num_key_value_heads=${num_attention_heads})
   math(EXPR head_dim "${hidden_size} / ${num_attention_heads}")
@@ -95,11 +137,7 @@ macro(tessera_rotary_entries)
     set(head_dim 128)
   endif()
   tessera_config_values(head_dim=${head_dim})
-  string(JSON scaling ERROR_VARIABLE none GET "${text}" rope_scaling)
-  if(NOT none AND NOT scaling STREQUAL "")
-    message(FATAL_ERROR "tessera_model: ${path}: rope_scaling is not read here: write the model's "
-      "options in C++ and call compile_llama")
-  endif()
+  tessera_rope()
   set(qkv_bias ${attention_bias})
   set(qk_norm false)
   set(neighbours false)
@@ -118,15 +156,27 @@ macro(tessera_rotary_entries)
   set(rows 32)
   foreach(name CONTEXT LANES ROWS)
     if(DEFINED arg_${name})
+      if(NOT arg_${name} MATCHES "^[1-9][0-9]*$")
+        message(FATAL_ERROR
+          "tessera_model: ${config}: expected a number from 1 for ${name}, got ${arg_${name}}")
+      endif()
       string(TOLOWER "${name}" lower)
       set(${lower} "${arg_${name}}")
     endif()
   endforeach()
+  if(context GREATER max_position_embeddings)
+    message(FATAL_ERROR "tessera_model: expected a CONTEXT of at most ${max_position_embeddings}, "
+      "max_position_embeddings of ${config}, got ${context}")
+  endif()
   set(forms false)
   if(arg_EXACT)
     list(APPEND forms true)
   endif()
   foreach(weights IN LISTS arg_WEIGHTS)
+    if(NOT weights MATCHES "^[^/]+(/[^/]+)?$")
+      message(FATAL_ERROR "tessera_model: ${config}: expected WEIGHTS of the matrices, or of these "
+        "and the embedding as in q4_1/q8_0, got ${weights}")
+    endif()
     string(REPLACE "/" ";" words "${weights};${weights}")
     list(GET words 0 matrix_word)
     list(GET words 1 table_word)
@@ -146,6 +196,7 @@ macro(tessera_rotary_entries)
                                                          .hidden = ${intermediate_size},
                                                          .context = ${context},
                                                          .rotary_base = ${rope_theta},
+                                                         .scaling = ${rope_scaling},
                                                          .epsilon = ${rms_norm_eps},
                                                          .tied = ${tie_word_embeddings},
                                                          .qkv_bias = ${qkv_bias},

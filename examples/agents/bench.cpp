@@ -148,10 +148,15 @@ void print_memory(lanes_of_file const& opened, std::size_t held, std::size_t res
       100 * (static_cast<double>(resident) / static_cast<double>(expected) - 1));
 }
 
+[[nodiscard]] auto opened_lanes_of(bench_settings const& s) -> lanes_of_file {
+  auto how = s.model.how;
+  how.texts_alone = true;
+  return open_lanes(s.model.path, how);
+}
 void measure(bench_settings const& s) {
   auto const file = measured_file(s.model.path);
   auto const before = anonymous_bytes();
-  auto opened = open_lanes(s.model.path, s.model.how);
+  auto opened = opened_lanes_of(s);
   auto const bounds = opened.model->bounds();
   if (16 + s.tokens > bounds.context)
     refuse("tokens", "a number from 1 to " + std::to_string(bounds.context - 16), s.tokens);
@@ -187,7 +192,7 @@ void measure(bench_settings const& s) {
 /// The perplexity of a text, by windows of its tokens, as many at a time as there are lanes. The
 /// first token of each is not asked for.
 void measure_perplexity(bench_settings const& s) {
-  auto opened = open_lanes(s.model.path, s.model.how);
+  auto opened = opened_lanes_of(s);
   auto const bounds = opened.model->bounds();
   auto const text = read_text(s.perplexity);
   if (auto const fault = fault_of_utf8(text); not fault.empty())
@@ -226,7 +231,7 @@ void measure_perplexity(bench_settings const& s) {
 }
 /// The scores of all tokens behind each line of a file, as one array (lines, vocabulary).
 void write_scores(bench_settings const& s) {
-  auto opened = open_lanes(s.model.path, s.model.how);
+  auto opened = opened_lanes_of(s);
   auto const bounds = opened.model->bounds();
   auto lines = std::istringstream{read_text(s.prompts)};
   auto all = std::vector<float>{};

@@ -23,7 +23,9 @@ struct generate_settings {
 
 [[nodiscard]] auto generate(generate_settings const& s) -> int {
   auto const guard = interrupt_guard{};
-  auto const model = open_model(s.model.path, s.model.how);
+  auto how = s.model.how;
+  how.texts_alone = s.raw;
+  auto const model = open_model(s.model.path, how);
   auto request = text_request{.options = s.sampling};
   if (s.raw || not model.texts.encode_chat) {
     request.prompt = s.prompt;

@@ -53,14 +53,21 @@ class threaded_lanes final : public lane_model {
   auto const id = file.find<std::uint32_t>(key);
   return id ? std::string{words.token(*id).value_or("")} : std::string{};
 }
+[[nodiscard]] auto known_template(gguf const& file, std::string_view jinja, tokenizer const& words)
+    -> chat_template {
+  try {
+    return chat_template::of(jinja, text_of_token(file, words, "tokenizer.ggml.bos_token_id"),
+                             text_of_token(file, words, "tokenizer.ggml.eos_token_id"));
+  } catch (text_error const& e) {
+    throw text_error(file.path().string() + ": generate --raw and bench run it; " + e.what());
+  }
+}
 /// How a conversation becomes tokens; empty where the file has no template.
 [[nodiscard]] auto encoder_of_chats(gguf const& file, std::shared_ptr<tokenizer const> const& words)
     -> decltype(engine_texts::encode_chat) {
   auto const jinja = file.find<std::string_view>("tokenizer.chat_template");
   if (not jinja) return {};
-  auto const form =
-      chat_template::of(*jinja, text_of_token(file, *words, "tokenizer.ggml.bos_token_id"),
-                        text_of_token(file, *words, "tokenizer.ggml.eos_token_id"));
+  auto const form = known_template(file, *jinja, *words);
   return [words, form](std::vector<chat_message> const& messages) {
     auto turns = std::vector<chat_turn>{};
     for (auto const& one : messages) turns.push_back({one.role, one.content});
@@ -90,11 +97,11 @@ class spelt_tokens {
   std::vector<std::string> bytes_;
 };
 
-[[nodiscard]] auto texts_of(gguf const& file, std::shared_ptr<tokenizer const> const& words)
-    -> engine_texts {
+[[nodiscard]] auto texts_of(gguf const& file, std::shared_ptr<tokenizer const> const& words,
+                            opening how) -> engine_texts {
   auto result = engine_texts{};
   result.encode = [words](std::string const& text) { return words->encode(text).ids; };
-  result.encode_chat = encoder_of_chats(file, words);
+  if (not how.texts_alone) result.encode_chat = encoder_of_chats(file, words);
   result.make_decoder = [words] { return std::make_unique<streamed_text>(words); };
   result.text_of = [spelt = std::make_shared<spelt_tokens>(words)](std::uint32_t token) {
     return spelt->text_of(token);
@@ -115,13 +122,13 @@ class spelt_tokens {
 auto open_lanes(std::filesystem::path const& path, opening how) -> lanes_of_file {
   auto const models = compiled_models();
   auto const file = std::make_shared<open_gguf const>(path);
-  auto opened = find_compiled(models, file->content, how.exact).open_lanes(file);
   auto words = std::make_shared<tokenizer const>(load_tokenizer(file->content));
+  auto opened = find_compiled(models, file->content, how.exact).open_lanes(file);
   if (words->vocabulary_size() != opened.model->bounds().vocabulary)
     file->content.fail("expected a tokenizer of " +
                        std::to_string(opened.model->bounds().vocabulary) + " tokens, got " +
                        std::to_string(words->vocabulary_size()));
-  auto texts = texts_of(file->content, words);
+  auto texts = texts_of(file->content, words, how);
   auto model = std::move(opened.model);
   if (how.threads > 1) model = std::make_unique<threaded_lanes>(std::move(model), how.threads);
   return {.name = name_of_model(file->content),

@@ -33,7 +33,8 @@ struct lanes_of_file {
 struct opening {
   bool exact = false;  ///< blocks are widened to floats instead of multiplied as they are stored
   std::size_t threads = 1;
-  std::size_t queue = 64;  ///< requests that wait for a lane
+  std::size_t queue = 64;    ///< requests that wait for a lane
+  bool texts_alone = false;  ///< no conversations: a chat template is not looked at
 };
 
 /// Errors  file_error for what is no model that was compiled: it says what to add; text_error for

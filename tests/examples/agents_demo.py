@@ -87,6 +87,7 @@ def refuses_what_no_model_can(file):
                     (["generate", "--model", file, "--prompt", b"caf\xe9"], "--prompt: expected UTF-8, byte 3 is none"),
                     (["generate", "--model", file, "--prompt", "a" * 200], "prompt: expected at most 128 tokens, got 2"),
                     (["tokenize", "--model", file, "--text", b"\xff"], "--text: expected UTF-8"),
+                    (["embed", "--model", file, "--text", "a"], "model.gguf: expected a folder of transformers, of bert, got a file"),
                     (["bench", "--model", file, "--tokens", 113], "--tokens: expected a number from 1 to 112, got 113"),
                     (["bench", "--model", file, "--prompts", text], "--scores"),
                     (["bench", "--model", file, "--perplexity", text], "model.txt: expected two tokens at least, got 1"))
@@ -95,6 +96,22 @@ def refuses_what_no_model_can(file):
     done = program.run("chat", "--model", file, stdin=b"caf\xe9\n")
     check(done.returncode == 0 and "left out: expected UTF-8, byte 3 is none" in done.stderr, f"a line: {done.stderr}")
     text.unlink()
+
+
+def runs_without_its_template(file):
+    other = file.with_name("other.gguf")
+    content = file.read_bytes()
+    check(b"add_generation_prompt" in content, "the file has a chat template")
+    other.write_bytes(content.replace(b"add_generation_prompt", b"add_generation_prompX"))
+    words = ["--prompt", "What is", "--temperature", 0, "--max-tokens", 8]
+    want, got = (run("generate", "--raw", "--model", one, *words) for one in (file, other))
+    check(want.returncode == 0 and got.returncode == 0 and want.stdout == got.stdout,
+          f"a text goes on without a template that is known: {got.stdout + got.stderr}")
+    done = run("bench", "--model", other, "--tokens", 2, "--runs", 1)
+    check(done.returncode == 0 and "1 sequence:" in done.stdout, f"and is measured: {done.stderr}")
+    told = "other.gguf: generate --raw and bench run it; chat template: expected one of the families chatml"
+    program.refuses((["generate", "--model", other, "--prompt", "a"], told), (["chat", "--model", other], told))
+    other.unlink()
 
 
 def repeats_itself(folder):
@@ -117,6 +134,7 @@ with tempfile.TemporaryDirectory() as name:
     answers_as_any_model(model, answered)
     chats_beyond_the_context(model)
     refuses_what_no_model_can(model)
+    runs_without_its_template(model)
 with tempfile.TemporaryDirectory() as name:
     repeats_itself(pathlib.Path(name))
     refuses(pathlib.Path(name))

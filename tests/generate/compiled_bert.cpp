@@ -55,6 +55,39 @@ TEST_CASE("compiled_bert: a folder's sentences have the bits of its model") {
   }
   CHECK(length == Approx(1));
 }
+TEST_CASE("compiled_bert: a folder says how its vectors are made, or is refused") {
+  auto const folder = test::folder();
+  write_folder(folder.path());
+  auto const compiled = compile_bert<options>("small.json");
+  auto const tokens = std::vector<std::uint32_t>{2, 7, 15, 0, 3};
+  auto const vector = [&] {
+    auto result = std::vector<float>(16);
+    compiled.open_sentences(hugging_face_folder(folder.path()))->embed(tokens, result);
+    return result;
+  };
+  auto const mean = vector();
+  auto const modules = [&](std::string const& pooling, std::string const& last) {
+    std::filesystem::create_directories(folder / "1_Pooling");
+    write_file(folder / "modules.json",
+               R"([{"path": "", "type": "models.Transformer"},
+                   {"path": "1_Pooling", "type": "models.Pooling"})" +
+                   last + "]");
+    write_file(folder / "1_Pooling/config.json", R"({"pooling_mode": ")" + pooling + "\"}");
+  };
+  constexpr auto normalize = R"(, {"path": "2_Normalize", "type": "models.Normalize"})";
+  modules("mean", normalize);
+  CHECK(vector() == mean);
+  modules("mean", "");
+  auto const longer = vector();
+  auto const rate = longer[0] / mean[0];
+  CHECK(std::abs(rate - 1) > 0.01F);
+  for (auto i = std::size_t{0}; i < 16; ++i)
+    CHECK(longer[i] == Approx(rate * mean[i]).margin(1e-5));
+  modules("cls", normalize);
+  CHECK(vector() != mean);
+  modules("max", normalize);
+  CHECK_THROWS_WITH(vector(), Contains("expected mean or cls"));
+}
 TEST_CASE("compiled_bert: tokens that it does not take are refused") {
   auto const folder = test::folder();
   write_folder(folder.path());

@@ -295,6 +295,37 @@ TEST_CASE("gguf: the metadata describe a model") {
   CHECK(not other.tied);
   CHECK(other.qkv_bias);
 }
+TEST_CASE("gguf: the factors of llama3's scaling are known by their values") {
+  auto const g = test::golden("rope_factors");
+  auto const of = [&](std::uint32_t width, std::vector<float> factors) {
+    return config_of("", [&](gguf_writer& w) {
+      w.set("llama.attention.key_length", width);
+      w.set("llama.rope.freq_base", 5e5F);
+      w.add_numbers("rope_freqs.weight", ggml_type::f32, {factors.size()}, factors);
+    });
+  };
+  for (auto const& [width, name, factor] :
+       {std::tuple{64U, "64.500000.32", 32.0}, std::tuple{128U, "128.500000.8", 8.0}}) {
+    auto factors = std::vector<float>{};
+    for (auto const v : g[name]) factors.push_back(static_cast<float>(v));
+    auto const c = of(width, factors);
+    CHECK(c.rope.kind == "llama3");
+    CHECK(c.rope.theta == 5e5);
+    CHECK(c.rope.factor == Approx(factor));
+    CHECK(c.rope.low_freq_factor == 1);
+    CHECK(c.rope.high_freq_factor == 4);
+    CHECK(c.rope.original_max_position == 8192);
+    using Catch::Contains;
+    auto other = factors;
+    other[width / 4] *= 1.01F;
+    CHECK_THROWS_WITH(of(width, other),
+                      Contains("\"rope_freqs.weight\": expected those of llama3's "
+                               "scaling with factors 1 and 4 of a context of 8192"));
+    CHECK_THROWS_WITH(of(width + 2, factors),
+                      Contains("expected " + std::to_string(width / 2 + 1) + " factors, got " +
+                               std::to_string(width / 2)));
+  }
+}
 TEST_CASE("gguf: a model that is not described, or not computed, is refused by its key") {
   using Catch::Contains;
   CHECK_THROWS_WITH(config_of("llama.block_count", unchanged),

@@ -88,14 +88,16 @@ using list = std::vector<hostile>;
       "tensors: expected 8 bytes, got 4");
   add("no number of pairs", row(text("GGUF"), u32{3}, u64{0}), "pairs: expected 8 bytes, got 0");
   for (auto const count : {most, most / 2, u64{1} << 32U, u64{8}}) {
-    auto const got = ", got " + std::to_string(count);
-    add("pairs" + got, file(0, count, {}, 100), "pairs: expected at most 7, which");
-    add("tensors" + got, file(count, 0, {}, 100), "tensors: expected at most 4, which");
+    auto const number = std::to_string(count);
+    add(number + " pairs", file(0, count, {}, 100),
+        "says that it has " + number + " pairs, and has room for 7: it is not whole");
+    add(number + " tensors", file(count, 0, {}, 100),
+        "says that it has " + number + " tensors, and has room for 4: it is not whole");
   }
   add("as many tensors as the pairs leave no room for", file(4, 1, {}, 100),
-      "tensors: expected at most 3, which the file has room for, got 4");
-  add("a pair that is not there", file(0, 1), "pairs: expected at most 0");
-  add("a tensor that is not there", file(1, 0), "tensors: expected at most 0");
+      "says that it has 4 tensors, and has room for 3: it is not whole");
+  add("a pair that is not there", file(0, 1), "1 pairs, and has room for 0");
+  add("a tensor that is not there", file(1, 0), "1 tensors, and has room for 0");
   return result;
 }
 

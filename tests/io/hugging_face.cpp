@@ -172,3 +172,30 @@ TEST_CASE("hugging_face: an index that does not fit its shards is refused by nam
              Catch::Contains("a: expected the name of a safetensors file in the folder"));
   CHECK_THAT(said("\"a\":1"), Catch::Contains("weight_map.a: expected the name of a safetensors"));
 }
+TEST_CASE("hugging_face: what config_text writes is read as the same model") {
+  auto const folder = test::folder();
+  auto const path = folder / "config.json";
+  auto c = model_config{};
+  c.vocabulary = 96;
+  c.width = 48;
+  c.blocks = 2;
+  c.heads = 4;
+  c.kv_heads = 2;
+  c.head_width = 16;
+  c.hidden = 80;
+  c.context = 64;
+  for (auto const family : {model_family::llama, model_family::qwen2, model_family::qwen3})
+    for (auto const kind : {"default", "linear", "llama3"})
+      for (auto const tied : {false, true}) {
+        c.family = family;
+        c.qkv_bias = family == model_family::qwen2;
+        c.head_norms = family == model_family::qwen3;
+        c.tied = tied;
+        c.epsilon = static_cast<double>(1e-5F);
+        c.rope = {
+            .kind = kind, .theta = 5e5, .factor = std::string_view{kind} == "default" ? 1.0 : 8.0};
+        write_file(path, config_text(c));
+        INFO(config_text(c));
+        CHECK(differences(c, read_model_config(path)).empty());
+      }
+}

@@ -48,6 +48,28 @@ TEST_CASE("llama_file: blocks in the file have the bits of their numbers in memo
   auto const& embedding = content.tensor("token_embd.weight");
   CHECK(start == decode(content.data<q8_0>(embedding)[5], 7));
 }
+TEST_CASE("llama_file: a file with the factors of llama3's scaling is that model's") {
+  constexpr auto scaled = [] {
+    auto o = options;
+    o.scaling = {.kind = rotary_kind::llama3, .factor = 8};
+    return o;
+  }();
+  auto factors = std::vector<float>{};
+  auto const plain = detail::rotary_frequencies<double, 16>(options.rotary_base);
+  auto const divided = detail::rotary_frequencies<double, 16>(options.rotary_base, scaled.scaling);
+  for (auto i = std::size_t{0}; i < 8; ++i)
+    factors.push_back(static_cast<float>(plain[i] / divided[i]));
+  REQUIRE(factors.front() == 1);
+  REQUIRE(factors.back() == 8);
+  auto const folder = test::folder();
+  auto const path = folder.path() / "model.gguf";
+  auto const file = mapped_file(written(path, {.rope_factors = factors}));
+  auto const content = gguf(file);
+  auto p = std::make_unique<in_numbers>();
+  load_llama<scaled>(content, *p);
+  CHECK_THROWS_WITH(load_llama<options>(content, *p),
+                    Contains("rope_type: expected default, got llama3"));
+}
 TEST_CASE("llama_file: a file that is another model's is refused, and nothing is set") {
   auto const folder = test::folder();
   auto const path = folder.path() / "model.gguf";

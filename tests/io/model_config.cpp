@@ -105,3 +105,13 @@ TEST_CASE("model_config: a table of positions is as long as the file's") {
   CHECK(differences(compiled, file) ==
         std::vector<std::string>{"max_position_embeddings: expected 64, got 65"});
 }
+TEST_CASE("model_config: a config.json can be written of it") {
+  auto c = small();
+  c.epsilon = static_cast<double>(1e-5F);
+  CHECK(
+      config_text(c) ==
+      R"({"model_type": "llama", "vocab_size": 96, "hidden_size": 48, "num_hidden_layers": 2, )"
+      R"("num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 12, "intermediate_size": 80, )"
+      R"("max_position_embeddings": 64, "rms_norm_eps": 1e-05, "tie_word_embeddings": false, )"
+      R"("attention_bias": false, "rope_parameters": {"rope_type": "default", "rope_theta": 10000}})");
+}

@@ -33,6 +33,20 @@ function(must_not_configure folder expected)
   endif()
 endfunction()
 
+# Configuring must say, or not say, what `sentence` matches.
+function(says folder sentence wanted)
+  execute_process(COMMAND ${configure} -B "${folder}" ${ARGN}
+    OUTPUT_VARIABLE output ERROR_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX REPLACE "[ \n]+" " " text "${output}")
+  set(said NO)
+  if(text MATCHES "${sentence}")
+    set(said YES)
+  endif()
+  if(NOT said STREQUAL wanted)
+    message(FATAL_ERROR "\"${sentence}\": expected ${wanted}, got ${said}:\n${output}")
+  endif()
+endfunction()
+
 # A repository of the headers that the system has, under the address that is fetched from.
 function(make_repository path tag include system)
   set(folder "${work}/repositories/${path}")
@@ -65,6 +79,75 @@ elseif(case STREQUAL "fetched")
   run(${configure} -B "${work}/build" "-DTESSERA_SOURCE=${source}"
     "-DCONSUMER_COMPONENTS=bridge\;io\;train")
   build_and_run("${work}/build")
+
+elseif(case STREQUAL "fetched_alone")
+  include("${source}/cmake/tesseraComponents.cmake")
+  foreach(component IN LISTS tessera_all_components)
+    set(folder "${work}/${component}")
+    run(${configure} -B "${folder}" "-DTESSERA_SOURCE=${source}"
+      "-DCONSUMER_COMPONENTS=${component}")
+    run("${CMAKE_COMMAND}" --build "${folder}" --target empty)
+  endforeach()
+
+elseif(case STREQUAL "unoptimized")
+  install_library()
+  set(optimized "CMAKE_BUILD_TYPE is not set")
+  set(target "CMAKE_CXX_FLAGS has no -march")
+  foreach(where "-DTESSERA_SOURCE=${source}" "-DCMAKE_PREFIX_PATH=${installation}")
+    says("${work}/plain" "${optimized}.*${target}" YES "${where}")
+    says("${work}/release" "${optimized}" NO "${where}" -DCMAKE_BUILD_TYPE=Release)
+    says("${work}/flags" "${optimized}|${target}" NO "${where}"
+      "-DCMAKE_CXX_FLAGS=-O1 -march=x86-64-v3")
+    file(REMOVE_RECURSE "${work}/plain" "${work}/release" "${work}/flags")
+  endforeach()
+
+elseif(case STREQUAL "models")
+  # What transformers 5.24 writes of these, and older versions; the values are those of the text.
+  set(sizes "\"vocab_size\": 96, \"hidden_size\": 48, \"num_hidden_layers\": 2, \"num_attention_heads\": 4")
+  string(APPEND sizes ", \"intermediate_size\": 80, \"max_position_embeddings\": 64")
+  set(llama3 "\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0")
+  string(APPEND llama3 ", \"original_max_position_embeddings\": 16")
+  set(config "${work}/config.json")
+  set(from_source "-DTESSERA_SOURCE=${source}" -DCONSUMER_COMPONENTS=generate)
+  function(writes model rope wanted)
+    file(WRITE "${config}" "{\"model_type\": \"${model}\", ${sizes}${rope}}")
+    run(${configure} -B "${work}/build" ${from_source} "-DCONSUMER_MODEL=${config}\;WEIGHTS\;f32")
+    file(READ "${work}/build/empty_models/model_0.cpp" text)
+    string(REGEX REPLACE "[ \n]+" " " text "${text}")
+    string(FIND "${text}" "${wanted}" place)
+    if(place EQUAL -1)
+      message(FATAL_ERROR "expected ${wanted} of ${model}${rope}, got ${text}")
+    endif()
+  endfunction()
+  writes(llama ", \"partial_rotary_factor\": 1.0" ".rotary_base = 10000.0, .scaling = {},")
+  writes(llama "" ".rotary_base = 10000.0, .scaling = {},")
+  writes(qwen2 ", \"rope_parameters\": {\"rope_theta\": 1000000.0, \"rope_type\": \"default\"}"
+    ".rotary_base = 1000000.0, .scaling = {},")
+  writes(qwen3 ", \"rope_theta\": 1000000, \"rope_scaling\": null" ".rotary_base = 1000000, .scaling = {},")
+  set(wanted "{.kind = tessera::rotary_kind::llama3, .factor = 8.0, .low_factor = 1.0")
+  string(APPEND wanted ", .high_factor = 4.0, .context = 16},")
+  writes(llama ", \"rope_parameters\": {\"rope_theta\": 500000.0, ${llama3}}"
+    ".rotary_base = 500000.0, .scaling = ${wanted}")
+  writes(llama ", \"rope_theta\": 500000.0, \"rope_scaling\": {${llama3}}"
+    ".rotary_base = 500000.0, .scaling = ${wanted}")
+  writes(llama ", \"rope_scaling\": {\"type\": \"linear\", \"factor\": 2.0}"
+    ".scaling = {.kind = tessera::rotary_kind::linear, .factor = 2.0},")
+
+  function(refuses rope options expected)
+    file(WRITE "${config}" "{\"model_type\": \"llama\", ${sizes}${rope}}")
+    must_not_configure("${work}/build" "${expected}" ${from_source}
+      "-DCONSUMER_MODEL=${config}\;${options}")
+  endfunction()
+  refuses(", \"rope_scaling\": {\"type\": \"yarn\", \"factor\": 2.0}" "WEIGHTS\;f32"
+    "expected a rope_type of default, linear or llama3, got yarn")
+  refuses(", \"rope_parameters\": {\"rope_type\": \"linear\"}" "WEIGHTS\;f32" "has no factor")
+  refuses(", \"partial_rotary_factor\": 0.5" "WEIGHTS\;f32" "partial_rotary_factor of 1, got 0.5")
+  refuses(", \"rope_parameters\": {\"rope_type\": \"default\", \"partial_rotary_factor\": 0.25}"
+    "WEIGHTS\;f32" "partial_rotary_factor of 1, got 0.25")
+  refuses("" "WEIGHTS\;f32\;CONTEXT\;65" "expected a CONTEXT of at most 64, .*, got 65")
+  refuses("" "WEIGHTS\;f32\;CONTEXT\;all" "expected a number from 1 for CONTEXT, got all")
+  refuses("" "WEIGHTS\;q8_0/q4_1/f32" "as in q4_1/q8_0, got q8_0/q4_1/f32")
+  refuses("" "WEIGHTS\;q4_k" "expected WEIGHTS of f32, f16, bf16, q4_0, q4_1 or q8_0, got q4_k")
 
 elseif(case STREQUAL "fetched_dependencies")
   if(NOT git OR headers MATCHES "NOTFOUND")

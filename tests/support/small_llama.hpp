@@ -31,7 +31,10 @@ struct changes {
   std::string transposed = {};  ///< a matrix
   std::uint32_t hidden = 64;
   ggml_type matrices = ggml_type::q4_1;
-  bool another = false;  ///< a tensor of no model
+  bool another = false;    ///< a tensor of no model
+  std::string other = {};  ///< a matrix of another type:
+  ggml_type type_of_other = ggml_type::q8_0;
+  std::vector<float> rope_factors = {};
 };
 [[nodiscard]] inline auto written(std::filesystem::path const& path, changes const& c = {})
     -> std::filesystem::path {
@@ -55,12 +58,16 @@ struct changes {
         auto shape = file_shape<S>();
         auto const type = S::rank == 1                  ? ggml_type::f32
                           : name == "token_embd.weight" ? ggml_type::q8_0
+                          : name == c.other             ? c.type_of_other
                                                         : c.matrices;
         if (name == c.transposed) std::swap(shape[0], shape[1]);
         if (name != c.without) writer.add_numbers(name, type, shape, {w.data(), w.size()});
       },
       *p);
   if (c.another) writer.add_numbers("blk.0.more", ggml_type::f32, {1}, std::vector<float>{1});
+  if (not c.rope_factors.empty())
+    writer.add_numbers("rope_freqs.weight", ggml_type::f32, {c.rope_factors.size()},
+                       c.rope_factors);
   save_gguf(path, writer);
   return path;
 }

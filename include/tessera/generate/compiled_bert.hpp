@@ -29,12 +29,12 @@ namespace tessera::detail {
 
 namespace tessera::inline TESSERA_TARGET {
 
-/// A model of the family bert that gives vectors of length 1 for sentences, as
-/// sentence-transformers has them: the mean over the tokens. Its weights are prepared once, and a
-/// folder's pooler is not read.
+/// A model of the family bert that gives vectors of sentences, by the pooling that a folder of
+/// sentence-transformers asks for: the mean over the tokens or the first one's vector, of length 1
+/// or as it is. Its weights are prepared once, and a folder's pooler is not read.
 template <bert_options Options>
 [[nodiscard]] auto compile_bert(std::string_view config) -> compiled_model {
-  using model = sentence_bert<Options>;
+  using model = bert<Options>;
   using P = parameters_of<model, packed<float>>;
   auto open = [](hugging_face_folder const& folder) -> std::unique_ptr<sentence_model> {
     auto parameters = std::make_unique<P>();
@@ -45,7 +45,7 @@ template <bert_options Options>
     auto const weights = arrange_weights(folder.weights(), layout, folder.config());
     load_parameters(weights.tensors(), *parameters);
     return std::make_unique<compiled_sentences<model, Options.vocabulary, Options.context, P>>(
-        std::move(parameters));
+        std::move(parameters), read_sentence_pooling(folder.path()));
   };
   return {.config = std::string{config},
           .description = detail::described_bert(Options),

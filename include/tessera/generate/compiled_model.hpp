@@ -6,7 +6,10 @@
 #include <tessera/io/gguf/model.hpp>
 #include <tessera/io/hugging_face.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <ranges>
 
 /// The models that a program was compiled with, and the one among them that a file holds.
 namespace tessera {
@@ -40,27 +43,46 @@ struct compiled_model {
 
 namespace detail {
 
-/// The type of a file's tensor with this name, as the file has it.
-[[nodiscard]] inline auto type_in(gguf const& file, char const* tensor) -> std::string {
-  return std::string{file.tensor(tensor).type->name};
+/// The type that a file's matrices have, all of them but the embedding's, which may have another.
+///
+/// Errors  file_error for a type that is not read, and for matrices of several types
+[[nodiscard]] inline auto type_of_matrices(gguf const& file) -> std::string {
+  auto const& first = file.tensor("blk.0.attn_q.weight");
+  for (auto const& t : file.tensors()) {
+    if (t.rank < 2) continue;
+    (void)file.data(t);
+    if (t.name != "token_embd.weight" && t.type != first.type)
+      file.fail(
+          "tensor " + quoted_name(t.name) + ": expected " + std::string{first.type->name} +
+          ", the type of \"blk.0.attn_q.weight\" and of all matrices but the embedding, got " +
+          std::string{t.type->name});
+  }
+  return std::string{first.type->name};
 }
+/// The compiled models that are nearest to a file's, a line for each.
 [[nodiscard]] inline auto lines_of_differences(std::span<compiled_model const> models,
                                                model_config const& file) -> std::string {
-  auto text = std::string{};
+  constexpr auto most = std::size_t{2};
   auto named = std::set<std::string>{};
+  auto lines = std::multimap<std::size_t, std::string>{};  // by the number of differences
   for (auto const& each : models) {
     if (not named.insert(each.config).second) continue;
-    text += "\n  " + each.config + ":";
-    for (auto const& one : differences(each.description, file)) text += " " + one + ";";
+    auto const found = differences(each.description, file);
+    auto line = "\n  " + each.config + ":";
+    for (auto const& one : found) line += " " + one + ";";
+    lines.emplace(found.size(), std::move(line));
   }
+  auto text = std::string{};
+  for (auto const& [number, line] : lines | std::views::take(most)) text += line;
   return text;
 }
 [[noreturn]] inline void fail_unknown(std::span<compiled_model const> models,
                                       std::filesystem::path const& path, model_config const& file,
-                                      std::string const& weights) {
-  throw file_error(path, "no such model is compiled: add tessera_model(<target> <its config.json>" +
-                             weights + ") to the program's CMakeLists.txt; compiled are" +
-                             lines_of_differences(models, file));
+                                      std::string const& config, std::string const& weights) {
+  throw file_error(path,
+                   "no such model is compiled: add tessera_model(<target> " + config + weights +
+                       " to the program's CMakeLists.txt; nearest of those that are compiled:" +
+                       lines_of_differences(models, file));
 }
 [[nodiscard]] inline auto cmake_word(std::string type) -> std::string {
   std::ranges::transform(type, type.begin(), [](char c) {
@@ -73,20 +95,26 @@ namespace detail {
 
 /// The one that a GGUF file holds, multiplied as stored or, with `exact`, widened.
 ///
-/// Errors  file_error: no model like that was compiled, or none with weights of the file's types;
-///         it has the line to add, and where the compiled ones differ
+/// Errors  file_error: weights of a type that is not read, or of several; no model like that was
+///         compiled, or none with weights of the file's types: it has the line to add, the
+///         config.json for it, and where the compiled ones differ
 [[nodiscard]] inline auto find_compiled(std::span<compiled_model const> models, gguf const& file,
                                         bool exact = false) -> compiled_model const& {
   auto const config = read_model_config(file);
-  auto const matrices = detail::type_in(file, "blk.0.attn_q.weight");
-  auto const embedding = detail::type_in(file, "token_embd.weight");
+  if (not is_rotary(config.family))
+    file.fail("expected a model of the family llama, qwen2 or qwen3, got " +
+              std::string{name_of(config.family)});
+  auto const matrices = detail::type_of_matrices(file);
+  auto const embedding = std::string{file.tensor("token_embd.weight").type->name};
   auto same = std::vector<compiled_model const*>{};
   for (auto const& each : models)
     if (each.open_lanes && differences(each.description, config).empty()) same.push_back(&each);
   auto const widened = exact && matrices.starts_with('Q');  // other numbers are what they are
   auto const weights = " WEIGHTS " + detail::cmake_word(matrices) + "/" +
                        detail::cmake_word(embedding) + (widened ? " EXACT" : "");
-  if (same.empty()) detail::fail_unknown(models, file.path(), config, weights);
+  if (same.empty())
+    detail::fail_unknown(models, file.path(), config, "<config.json>",
+                         weights + "), where config.json says " + config_text(config) + ",");
   for (auto const* const each : same)
     if (each->matrices == matrices && each->embedding == embedding && each->exact == widened)
       return *each;
@@ -99,7 +127,8 @@ namespace detail {
     -> compiled_model const& {
   for (auto const& each : models)
     if (each.open_sentences && differences(each.description, folder.config()).empty()) return each;
-  detail::fail_unknown(models, folder.path(), folder.config(), "");
+  detail::fail_unknown(models, folder.path(), folder.config(),
+                       (folder.path() / "config.json").string(), ")");
 }
 
 /// Those that `tessera_model` has added to the program, which defines this.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <tessera/compose/objects.hpp>
+#include <tessera/io/sentence_pooling.hpp>
+#include <tessera/layers/unit_length.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -25,8 +27,9 @@ class sentence_model {
   virtual void embed(std::span<std::uint32_t const> tokens, std::span<float> to) = 0;
 };
 
-/// A model of the library, tokens (time, 1) and their number -> (1, width), for sentences of up to
-/// Context tokens: one pass for each, over as many rows as it has tokens.
+/// A model of the library, tokens (time, 1) and their number -> (time, 1, width), for sentences of
+/// up to Context tokens: one pass for each, over as many rows as it has tokens; of what these give
+/// the pooling makes one vector.
 ///
 /// Errors  std::invalid_argument for no tokens, for more than Context, and for one that the
 ///         vocabulary does not have
@@ -38,8 +41,8 @@ class compiled_sentences final : public sentence_model {
   static constexpr std::size_t out = last_of<shape_of<typename run_type::output>>;
 
  public:
-  explicit compiled_sentences(std::unique_ptr<P const> parameters)
-      : parameters_(std::move(parameters)) {}
+  explicit compiled_sentences(std::unique_ptr<P const> parameters, sentence_pooling pooling = {})
+      : parameters_(std::move(parameters)), pooling_(pooling) {}
   [[nodiscard]] auto width() const -> std::size_t override { return out; }
   [[nodiscard]] auto context() const -> std::size_t override { return Context; }
   [[nodiscard]] auto vocabulary() const -> std::size_t override { return Vocabulary; }
@@ -57,11 +60,17 @@ class compiled_sentences final : public sentence_model {
     auto const count = count_type{{static_cast<std::int32_t>(tokens.size())}};
     auto const y =
         (*run_)(*parameters_, as_const(tokens_->sized(tokens.size())), given<tag::lengths>(count));
-    std::copy_n(y.data(), out, to.data());
+    auto const rows = pooling_.first ? 1 : tokens.size();
+    auto pooled = tensor<float, shape<1, out>>{};
+    for (auto t = std::size_t{0}; t < rows; ++t) pooled += y[t];
+    pooled = pooled / static_cast<float>(rows);
+    if (pooling_.unit_length) pooled = unit_length::forward(nothing{}, as_const(pooled));
+    std::copy_n(pooled.data(), out, to.data());
   }
 
  private:
   std::unique_ptr<P const> parameters_;
+  sentence_pooling pooling_;
   std::unique_ptr<tokens_type> tokens_ = std::make_unique<tokens_type>();
   std::unique_ptr<run_type> run_ = std::make_unique_for_overwrite<run_type>();
 };

@@ -174,8 +174,8 @@ class gguf {
   static void check_count(detail::gguf_cursor const& in, std::string const& of, std::uint64_t count,
                           std::uint64_t most) {
     if (count > most)
-      in.fail("the number of " + of + ": expected at most " + std::to_string(most) +
-              ", which the file has room for, got " + std::to_string(count));
+      in.fail("says that it has " + std::to_string(count) + ' ' + of + ", and has room for " +
+              std::to_string(most) + ": it is not whole, or no GGUF file");
   }
 
   void read_pairs(detail::gguf_cursor& in, std::uint64_t count) {

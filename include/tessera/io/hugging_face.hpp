@@ -74,8 +74,8 @@ class json_members {
   std::string inside_;
 };
 
-/// A small file as one JSON object in which no object has the same key twice.
-[[nodiscard]] inline auto read_json_object(std::filesystem::path const& path) -> nlohmann::json {
+/// A small file as JSON in which no object has the same key twice.
+[[nodiscard]] inline auto read_json(std::filesystem::path const& path) -> nlohmann::json {
   constexpr auto longest = std::uint64_t{64} << 20U;
   if (auto const size = input_file(path).size(); size > longest)
     throw file_error(path, "expected at most 67108864 bytes, got " + std::to_string(size));
@@ -89,12 +89,15 @@ class json_members {
     return true;
   };
   try {
-    auto result = nlohmann::json::parse(read_text(path), each);
-    if (not result.is_object()) throw file_error(path, "is no JSON object");
-    return result;
+    return nlohmann::json::parse(read_text(path), each);
   } catch (nlohmann::json::exception const& e) {
     throw file_error(path, std::string{"is not JSON: "} + e.what());
   }
+}
+[[nodiscard]] inline auto read_json_object(std::filesystem::path const& path) -> nlohmann::json {
+  auto result = read_json(path);
+  if (not result.is_object()) throw file_error(path, "is no JSON object");
+  return result;
 }
 
 [[nodiscard]] inline auto positive(json_members const& in, char const* name) -> std::uint64_t {

@@ -72,6 +72,7 @@ template <class P>
         result.push_back(&t);
       },
       p);
+  known.insert(rope_factors_name);  // read_model_config has read it
   for (auto const& t : file.tensors())
     if (not known.contains(t.name))
       file.fail("has a tensor " + quoted_name(t.name) + ", which the model has not");

@@ -131,6 +131,43 @@ template <class F> void for_each_fact(model_config const& c, F const& f) {
   f("rope original_max_position_embeddings", c.rope.original_max_position);
 }
 
+/// What config.json of transformers says of a model of the family llama, qwen2 or qwen3, as
+/// tessera_model and read_model_config read it.
+[[nodiscard]] inline auto config_text(model_config const& c) -> std::string {
+  auto text = std::string{};
+  auto const add = [&](char const* name, std::string const& value) {
+    text +=
+        (text.empty() || text.ends_with('{') ? "\"" : ", \"") + std::string{name} + "\": " + value;
+  };
+  auto const number = [](double x) {
+    char digits[32];
+    (void)std::snprintf(digits, sizeof digits, "%.7g", x);  // a file has floats
+    return std::string{digits};
+  };
+  add("model_type", json_text(name_of(c.family)));
+  add("vocab_size", std::to_string(c.vocabulary));
+  add("hidden_size", std::to_string(c.width));
+  add("num_hidden_layers", std::to_string(c.blocks));
+  add("num_attention_heads", std::to_string(c.heads));
+  add("num_key_value_heads", std::to_string(c.kv_heads));
+  add("head_dim", std::to_string(c.head_width));
+  add("intermediate_size", std::to_string(c.hidden));
+  add("max_position_embeddings", std::to_string(c.context));
+  add("rms_norm_eps", number(c.epsilon));
+  add("tie_word_embeddings", detail::described_value(c.tied));
+  if (c.family != model_family::qwen2) add("attention_bias", detail::described_value(c.qkv_bias));
+  text += ", \"rope_parameters\": {";
+  add("rope_type", json_text(c.rope.kind));
+  add("rope_theta", number(c.rope.theta));
+  if (c.rope.kind != "default") add("factor", number(c.rope.factor));
+  if (c.rope.kind == "llama3") {
+    add("low_freq_factor", number(c.rope.low_freq_factor));
+    add("high_freq_factor", number(c.rope.high_freq_factor));
+    add("original_max_position_embeddings", std::to_string(c.rope.original_max_position));
+  }
+  return "{" + text + "}}";
+}
+
 /// Where the model of a file is not the one that was compiled, a line for each: "hidden_size:
 /// expected 576, got 384". A rotary model may be compiled for a shorter context.
 [[nodiscard]] inline auto differences(model_config const& compiled, model_config const& file)

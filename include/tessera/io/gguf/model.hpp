@@ -3,10 +3,16 @@
 
 #include <tessera/io/gguf.hpp>
 #include <tessera/io/model_config.hpp>
+#include <tessera/ops/rotary.hpp>
+
+#include <algorithm>
+#include <cmath>
 
 namespace tessera {
 
 namespace detail {
+
+inline constexpr auto rope_factors_name = std::string_view{"rope_freqs.weight"};
 
 [[nodiscard]] inline auto read_gguf_rope(gguf const& file, std::string const& family)
     -> rope_config {
@@ -20,6 +26,31 @@ namespace detail {
   result.kind = "linear";
   result.factor = file.get<double>(family + ".rope.scaling.factor");
   return result;
+}
+/// What llama3's scaling divides the frequencies by, which files have as a tensor, without how it
+/// was computed: by the low and high factors and the context of all Llama 3.
+inline void read_gguf_factors(gguf const& file, model_config& c) {
+  auto const* const t = file.find_tensor(rope_factors_name);
+  if (t == nullptr) return;
+  auto const name = "tensor " + json_text(rope_factors_name);
+  auto const factors = file.data<float>(*t);
+  if (c.rope.kind != "default") file.fail(name + ": is one scaling more than " + c.rope.kind);
+  if (factors.size() != c.head_width / 2)
+    file.fail(name + ": expected " + std::to_string(c.head_width / 2) + " factors, got " +
+              std::to_string(factors.size()));
+  c.rope.kind = "llama3";
+  c.rope.factor = static_cast<double>(std::ranges::max(factors));
+  auto const scaling = rotary_scaling{.kind = rotary_kind::llama3, .factor = c.rope.factor};
+  for (auto i = std::size_t{0}; i < factors.size(); ++i) {
+    auto const part = static_cast<double>(i) / static_cast<double>(factors.size());
+    auto const f = std::pow(c.rope.theta, -part);
+    auto const want = f / scaled_frequency(f, scaling);
+    if (not(std::abs(static_cast<double>(factors[i]) - want) <= 1e-4 * want))
+      file.fail(name +
+                ": expected those of llama3's scaling with factors 1 and 4 of a context of " +
+                "8192, " + described_value(want) + " at " + std::to_string(i) + ", got " +
+                described_value(static_cast<double>(factors[i])));
+  }
 }
 [[nodiscard]] inline auto positive(gguf const& file, std::string const& key) -> std::uint64_t {
   auto const n = file.get<std::uint32_t>(key);
@@ -57,6 +88,7 @@ namespace detail {
   if (is_rotary(c.family)) {
     c.epsilon = file.get<double>(name + ".attention.layer_norm_rms_epsilon");
     c.rope = detail::read_gguf_rope(file, name);
+    detail::read_gguf_factors(file, c);
     c.head_norms = file.find_tensor("blk.0.attn_q_norm.weight") != nullptr;
     c.qkv_bias = file.find_tensor("blk.0.attn_q.bias") != nullptr;
     c.out_bias = file.find_tensor("blk.0.attn_output.bias") != nullptr;
