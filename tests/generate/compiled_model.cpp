@@ -45,12 +45,32 @@ TEST_CASE(
 }
 TEST_CASE("compiled_model: what is not compiled is named with the line that adds it") {
   auto const unknown = found({.hidden = 128});
-  CHECK_THAT(unknown, Contains("add tessera_model(<target> <its config.json> WEIGHTS q4_1/q8_0)"));
+  CHECK_THAT(unknown, Contains("add tessera_model(<target> <config.json> WEIGHTS q4_1/q8_0)"));
   CHECK_THAT(unknown, Contains("other.json: intermediate_size: expected 96, got 128"));
   CHECK_THAT(unknown, Contains("small.json: intermediate_size: expected 64, got 128"));
   CHECK_THAT(found({.matrices = ggml_type::q8_0}, true),
              Contains("add WEIGHTS q8_0/q8_0 EXACT to tessera_model(<target> small.json)"));
   CHECK_THAT(found({.hidden = 96}, true), Contains("add WEIGHTS q4_1/q8_0 EXACT to"));
+}
+TEST_CASE("compiled_model: of many the nearest are named, and in what they differ") {
+  auto many = std::vector<compiled_model>{};
+  for (auto i = 1; i < 20; ++i) {
+    many.push_back(described("far_" + std::to_string(i) + ".json", 96, "Q4_1"));
+    many.back().description.width = many.back().description.heads = 7;
+  }
+  many.push_back(described("near.json", 96, "Q4_1"));
+  auto const folder = test::folder();
+  auto const file = open_gguf(written(folder.path() / "model.gguf", {}));
+  auto text = std::string{};
+  try {
+    (void)find_compiled(many, file.content);
+  } catch (file_error const& e) {
+    text = e.what();
+  }
+  CHECK_THAT(text,
+             Contains("compiled:\n  near.json: intermediate_size: expected 96, got 64;\n  far"));
+  CHECK_THAT(text, Contains("and 17 that differ in more"));
+  CHECK(text.size() < 1000);  // as messages are cut
 }
 TEST_CASE("compiled_model: a folder has the one that makes sentences of it") {
   auto const folder = test::folder();

@@ -6,7 +6,11 @@
 #include <tessera/io/gguf/model.hpp>
 #include <tessera/io/hugging_face.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <map>
+#include <utility>
+#include <vector>
 
 /// The models that a program was compiled with, and the one among them that a file holds.
 namespace tessera {
@@ -43,23 +47,32 @@ namespace detail {
 [[nodiscard]] inline auto type_in(gguf const& file, char const* tensor) -> std::string {
   return std::string{file.tensor(tensor).type->name};
 }
+/// The compiled models that differ least from a file's, first the nearest one, and in what.
 [[nodiscard]] inline auto lines_of_differences(std::span<compiled_model const> models,
                                                model_config const& file) -> std::string {
+  constexpr auto most = std::size_t{3};
+  auto all = std::map<std::string, std::vector<std::string>>{};
+  for (auto const& each : models) all.emplace(each.config, differences(each.description, file));
+  auto nearest =
+      std::vector<std::pair<std::string, std::vector<std::string>>>(all.begin(), all.end());
+  std::ranges::stable_sort(nearest, {}, [](auto const& each) { return each.second.size(); });
   auto text = std::string{};
-  auto named = std::set<std::string>{};
-  for (auto const& each : models) {
-    if (not named.insert(each.config).second) continue;
-    text += "\n  " + each.config + ":";
-    for (auto const& one : differences(each.description, file)) text += " " + one + ";";
+  for (auto const& [config, lines] : std::span{nearest}.first(std::min(most, nearest.size()))) {
+    text += "\n  " + config + ":";
+    for (auto const& one : lines) text += " " + one + ";";
   }
+  if (nearest.size() > most)
+    text += "\n  and " + std::to_string(nearest.size() - most) + " that differ in more";
   return text;
 }
 [[noreturn]] inline void fail_unknown(std::span<compiled_model const> models,
                                       std::filesystem::path const& path, model_config const& file,
                                       std::string const& weights) {
-  throw file_error(path, "no such model is compiled: add tessera_model(<target> <its config.json>" +
-                             weights + ") to the program's CMakeLists.txt; compiled are" +
-                             lines_of_differences(models, file));
+  throw file_error(path,
+                   "no such model is compiled: add tessera_model(<target> <config.json>" + weights +
+                       ") to the program's CMakeLists.txt, with the config.json of the model that "
+                       "the file was made of; the nearest ones that are compiled:" +
+                       lines_of_differences(models, file));
 }
 [[nodiscard]] inline auto cmake_word(std::string type) -> std::string {
   std::ranges::transform(type, type.begin(), [](char c) {
