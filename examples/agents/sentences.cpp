@@ -12,6 +12,11 @@ namespace {
 using namespace tessera;
 namespace fs = std::filesystem;
 
+[[nodiscard]] auto checked_folder(fs::path const& folder) -> fs::path const& {
+  if (fs::is_regular_file(folder))
+    throw file_error(folder, "expected a folder of transformers, of bert, got a file");
+  return folder;
+}
 /// The tokens of a sentence at most: sentence-transformers' setting, where the folder has it.
 [[nodiscard]] auto longest_in(fs::path const& folder, std::size_t context) -> std::size_t {
   auto const path = folder / "sentence_bert_config.json";
@@ -27,7 +32,7 @@ namespace fs = std::filesystem;
 }  // namespace
 
 sentences::sentences(fs::path const& folder)
-    : words_(load_tokenizer(folder / "tokenizer.json")),
+    : words_(load_tokenizer(checked_folder(folder) / "tokenizer.json")),
       model_([&] {
         auto const files = hugging_face_folder(folder);
         auto const models = compiled_models();
