@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <fstream>
 #include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "commands.hpp"
@@ -39,7 +40,7 @@ struct bench_settings {
   std::string prompts;
   std::string scores;
   std::string perplexity;
-  std::size_t window = 512;
+  std::optional<std::size_t> window;
 };
 
 [[nodiscard]] auto seconds_of(auto const& work) -> double {
@@ -194,6 +195,9 @@ void measure(bench_settings const& s) {
 void measure_perplexity(bench_settings const& s) {
   auto opened = opened_lanes_of(s);
   auto const bounds = opened.model->bounds();
+  auto const window = s.window.value_or(std::min<std::size_t>(512, bounds.context));
+  if (window > bounds.context)
+    refuse("window", "a number from 2 to " + std::to_string(bounds.context), window);
   auto const text = read_text(s.perplexity);
   if (auto const fault = fault_of_utf8(text); not fault.empty())
     throw file_error(s.perplexity, fault);
@@ -201,7 +205,6 @@ void measure_perplexity(bench_settings const& s) {
   if (tokens.size() < 2)
     throw file_error(s.perplexity,
                      "expected two tokens at least, got " + std::to_string(tokens.size()));
-  auto const window = std::min(s.window, bounds.context);
   auto windows = std::vector<std::span<std::uint32_t const>>{};
   for (auto at = std::size_t{0}; at + 1 < tokens.size(); at += window)
     windows.push_back(std::span{tokens}.subspan(at, std::min(window, tokens.size() - at)));
@@ -296,8 +299,8 @@ auto add_bench(CLI::App& program) -> command {
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
   app->add_option("--perplexity", s->perplexity, "the perplexity of this file's text, instead");
-  app->add_option("--window", s->window, "tokens that are read together for it")
-      ->capture_default_str()
+  app->add_option("--window", s->window,
+                  "tokens that are read together for it (default 512, or the context)")
       ->check(CLI::Range(2, 1 << 20));
   auto* const prompts =
       app->add_option("--prompts", s->prompts, "a text in each line of this file");

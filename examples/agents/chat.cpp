@@ -59,9 +59,9 @@ class conversation {
   std::size_t system_ = 0;  ///< messages before the first exchange
 };
 
-/// Asks, and writes the answer as it comes.
-[[nodiscard]] auto take_turn(opened_model const& model, conversation& said, std::string const& line,
-                             sampling_options const& sampling) -> finish_reason {
+/// Asks, and writes the answer as it comes; an interrupt ends the answer.
+void take_turn(opened_model const& model, conversation& said, std::string const& line,
+               sampling_options const& sampling) {
   auto const guard = interrupt_guard{};  // between two turns an interrupt ends the program
   auto asked = said.ask(line, sampling.max_tokens);
   if (asked.left > 0)
@@ -72,17 +72,17 @@ class conversation {
   auto const result = generate_text(model, {.messages = asked.messages, .options = sampling},
                                     [&](std::string_view text) {
                                       answer += text;
-                                      (void)std::fwrite(text.data(), 1, text.size(), stdout);
-                                      (void)std::fflush(stdout);
+                                      print_text(text);
                                     });
   (void)std::fputs("\n", stdout);
   (void)std::fflush(stdout);
   said.keep(std::move(asked), std::move(answer));
+  if (result.reason == finish_reason::cancelled)
+    (void)std::fputs("the answer ends here: interrupted\n", stderr);
   if (result.reason == finish_reason::length)
     (void)std::fprintf(stderr, "the answer ends here: %s\n",
                        result.generated_tokens < sampling.max_tokens ? "the context is full"
                                                                      : "--max-tokens says so");
-  return result.reason;
 }
 
 /// A conversation by lines: each is a message.
@@ -99,7 +99,7 @@ class conversation {
     if (line.empty()) continue;
     try {
       if (auto const fault = fault_of_utf8(line); not fault.empty()) throw usage_error(fault);
-      if (take_turn(model, said, line, s.sampling) == finish_reason::cancelled) return 4;
+      take_turn(model, said, line, s.sampling);
     } catch (std::exception const& e) {
       (void)std::fprintf(stderr, "this message is left out: %s\n", e.what());
     }

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "columns.hpp"
 
+namespace agents {
+
+auto name_of_target(tessera::group_event const& vote, tessera::group_protocol const& group)
+    -> std::string {
+  for (auto i = std::size_t{0}; i < group.size(); ++i)
+    if (group.label(i) == tessera::trimmed(vote.target)) return group.id(i);
+  return vote.target;
+}
+
+}  // namespace agents
+
 #ifdef AGENTS_HAS_CURSES
 
 #include <algorithm>
@@ -117,10 +128,12 @@ struct columns::screen {
     delscreen(terminal);
   }
 
-  void hear(group_event const& event) {
+  void hear(group_event const& event, group_verdict verdict, group_protocol const& group) {
     using enum group_event_kind;
-    if (event.agent >= all.size()) return;
+    if (event.agent >= all.size() || verdict == group_verdict::late) return;
     auto& one = all[event.agent];
+    auto const counts =
+        std::string{verdict == group_verdict::taken ? "" : "\n(which does not count)"};
     switch (event.kind) {
       case text:
         one.writes += event.text;
@@ -129,10 +142,10 @@ struct columns::screen {
         one.writes.clear();
         break;
       case answer:
-        one.add(event.text);
+        one.add(event.text + counts);
         break;
       case vote:
-        one.add("votes for " + event.target + ": " + event.text);
+        one.add("votes for " + name_of_target(event, group) + ": " + event.text + counts);
         break;
       case malformed:
         one.add("does what is no action: " + event.text);
@@ -216,8 +229,8 @@ auto columns::open(std::string const& question, std::size_t agents) -> std::uniq
   return std::unique_ptr<columns>(
       new columns(std::make_unique<screen>(terminal, question, agents)));
 }
-void columns::show(group_event const& event, group_protocol const& group) {
-  screen_->hear(event);
+void columns::show(group_event const& event, group_verdict verdict, group_protocol const& group) {
+  screen_->hear(event, verdict, group);
   auto const is_piece =
       event.kind == group_event_kind::text || event.kind == group_event_kind::tick;
   if (is_piece && screen::clock::now() - screen_->drawn < std::chrono::milliseconds{50}) return;
@@ -235,7 +248,8 @@ namespace agents {
 
 struct columns::screen {};
 auto columns::open(std::string const&, std::size_t) -> std::unique_ptr<columns> { return nullptr; }
-void columns::show(tessera::group_event const&, tessera::group_protocol const&) {}
+void columns::show(tessera::group_event const&, tessera::group_verdict,
+                   tessera::group_protocol const&) {}
 columns::~columns() = default;
 
 }  // namespace agents

@@ -8,6 +8,10 @@
 
 namespace agents {
 
+/// Whom a vote is for: the id of the agent that was shown by a label, else what the vote says.
+[[nodiscard]] auto name_of_target(tessera::group_event const& vote,
+                                  tessera::group_protocol const& group) -> std::string;
+
 /// A terminal that shows a group at work: one column for each agent, with its state and what it
 /// says as it says it. It is on standard error, and is given back as it was when this ends.
 class columns {
@@ -21,7 +25,8 @@ class columns {
   [[nodiscard]] static auto open(std::string const& question, std::size_t agents)
       -> std::unique_ptr<columns>;
 
-  void show(tessera::group_event const& event, tessera::group_protocol const& group);
+  void show(tessera::group_event const& event, tessera::group_verdict verdict,
+            tessera::group_protocol const& group);
 
  private:
   struct screen;

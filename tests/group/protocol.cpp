@@ -213,6 +213,9 @@ TEST_CASE("protocol: at the time limit the best answer so far stands") {
   CHECK(group.goes({.time = group_time{1499}}).empty());
   CHECK(group.goes({.time = group_time{1500}}) == kinds{cancel, cancel, end});
   CHECK(group.outcome() == group_outcome{group_cause::time_limit, 1, "two", false});
+  CHECK(group.status(0) == agent_status::timeout);
+  CHECK(group.status(1) == agent_status::timeout);
+  CHECK(group.status(2) == agent_status::completed);  // it had voted
 
   auto none = scripted({"a", "b"}, {.time_limit = group_time{500}});
   CHECK(none.goes({.kind = group_event_kind::answer,

@@ -42,7 +42,8 @@ struct service {
           {
             auto const lock = std::lock_guard{mutex};
             number = bodies.size();
-            bodies.push_back(nlohmann::json::parse(exchange->request().body));
+            auto const& body = exchange->request().body;
+            bodies.push_back(body.empty() ? nlohmann::json{} : nlohmann::json::parse(body));
             requests.push_back(exchange->request());
           }
           does(exchange, number);
@@ -53,7 +54,7 @@ struct service {
   [[nodiscard]] auto agent(remote_agent_options options = {}) const
       -> std::shared_ptr<group_agent> {
     options.url = url();
-    options.model = "small";
+    if (options.model.empty()) options.model = "small";
     return std::make_shared<remote_agent>(options);
   }
   [[nodiscard]] auto message(std::size_t request, std::size_t number) -> std::string {
@@ -86,7 +87,7 @@ struct run {
     return conduct(group, {"What is 2 + 2?"}, all,
                    {.round_timeout = round_timeout,
                     .tick = 5ms,
-                    .observe = [&](group_event const& event, group_protocol const&) {
+                    .observe = [&](group_event const& event, group_verdict, group_protocol const&) {
                       if (event.kind == group_event_kind::failure) lost[event.agent] = event.text;
                     }});
   }
@@ -123,6 +124,32 @@ TEST_CASE("remote_agent: asks for an action in JSON, streamed") {
                                    not Contains("\"vote\""));
   CHECK(at.requests.at(0).path == "/v1/chat/completions");
   CHECK(at.requests.at(0).header("Authorization") == "Bearer secret");
+}
+TEST_CASE("remote_agent: without a name it is the only model of the address that is asked") {
+  auto const serves = [](std::string models) {
+    return [=](exchange_pointer const& exchange, std::size_t) {
+      if (exchange->request().method == "GET")
+        exchange->answer({.body = models});
+      else
+        reply(exchange, answer_four);
+    };
+  };
+  auto const asks = [](service& at) {
+    auto it = run({"ada"});
+    REQUIRE(it.with({std::make_shared<remote_agent>(remote_agent_options{.url = at.url()})}));
+    return it.lost[0];
+  };
+  auto one = service(serves(R"({"data":[{"id":"tiny"}]})"));
+  CHECK(asks(one).empty());
+  REQUIRE(one.count() == 2);
+  CHECK(one.requests[0].path == "/v1/models");
+  CHECK(one.bodies[1].at("model") == "tiny");
+  auto two = service(serves(R"({"data":[{"id":"tiny"},{"id":"huge"}]})"));
+  CHECK_THAT(asks(two), Contains("the name of a model, since the address has tiny, huge"));
+  for (auto const* text : {"", "[]", "{}", R"({"data":[{"id":7},3]})", R"({"data":{}})"}) {
+    auto none = service(serves(text));
+    CHECK_THAT(asks(none), Contains("the address names none that it has"));
+  }
 }
 TEST_CASE("remote_agent: two agents answer, vote, and the winner presents") {
   auto const does = [](std::string const& own, std::string const& answer) {
@@ -267,6 +294,7 @@ TEST_CASE("remote_agent: an address that is none is refused") {
   for (auto const* url : {"", "https://host/v1", "http://", "http://:80", "http://host:x/v1",
                           "http://host/v1\r\nX: y"})
     CHECK_THROWS_AS(remote_agent({.url = url, .model = "m"}), std::invalid_argument);
+  CHECK_THROWS_WITH(remote_agent({.url = "https://host/v1"}), Contains("it speaks no TLS"));
   CHECK_THROWS_AS(remote_agent({.url = "http://host", .model = "m", .token = "a\r\nb"}),
                   std::invalid_argument);
 }

@@ -103,7 +103,8 @@ TEST_CASE("session: sessions are listed") {
   CHECK(all[0].last_question == "Question 0");
   CHECK(all[0].last_answer == "Answer");
   CHECK(all[4].turns == 1);
-  CHECK(all[4].last_question.empty());
+  CHECK(all[4].last_question == "Question 5");
+  CHECK_FALSE(all[4].last_answer);  // of a turn that was cut off
   CHECK(all[8].folder.filename() == "session_10");
   CHECK(std::ranges::all_of(all, [](auto const& one) { return one.damage.empty(); }));
   std::filesystem::remove(all[1].folder / "turn_1" / "question.txt");
@@ -112,6 +113,14 @@ TEST_CASE("session: sessions are listed") {
   CHECK_THAT(left[1].damage, Contains("question.txt"));
   CHECK(left[1].turns == 1);
   CHECK(left[2].last_question == "Question 2");
+}
+TEST_CASE("session: a turn is no session") {
+  auto const folder = test::folder();
+  auto session = group_session(folder.path());
+  take_turn(session, "What is it?", "A cat");
+  CHECK_THROWS_WITH(group_session(folder.path() / "turn_1"),
+                    Contains("turn_1: expected a session, got one of its turns"));
+  CHECK_FALSE(exists(folder.path() / "turn_1" / "turn_1"));
 }
 TEST_CASE("session: a turn that is interrupted has a status that says so, and no answer") {
   auto const folder = test::folder();

@@ -98,7 +98,7 @@ TEST_CASE("training_settings: without a word they are the trainer's defaults and
   CHECK(o.max_time == d.max_time);
   CHECK(o.threads == std::thread::hardware_concurrency());
   CHECK(parse({}).s.training.made_callbacks().empty());
-  CHECK(parse({}).help.find("--max-epochs TEXT=7") != std::string::npos);
+  CHECK(parse({}).help.find("--max-epochs UINT=7") != std::string::npos);
   CHECK(parse({"--patience", "2", "--save-top-k", "3"}).s.training.made_callbacks().size() == 2);
 }
 TEST_CASE("training_settings: --resume alone is the last") {

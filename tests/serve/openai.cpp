@@ -344,6 +344,8 @@ TEST_CASE("openai: what is wrong is named") {
   wrong({{"stop", ""}}, "stop");
   wrong({{"logit_bias", {{"x", 1}}}}, "logit_bias");
   wrong({{"logit_bias", json::array()}}, "logit_bias");
+  wrong({{"logit_bias", {{"504", 101}}}}, "logit_bias.504");
+  wrong({{"logit_bias", {{"504", "x"}}}}, "logit_bias.504");
   wrong({{"logprobs", 3}}, "logprobs");
   wrong({{"top_logprobs", 3}}, "top_logprobs");
   wrong({{"stream", "yes"}}, "stream");
@@ -357,9 +359,20 @@ TEST_CASE("openai: what is wrong is named") {
   wrong({{"tools", {{{"type", "function"}}}}}, "tools");
   wrong({{"tool_choice", "auto"}}, "tool_choice");
   wrong({{"response_format", {{"type", "json_object"}}}}, "response_format");
+  wrong({{"grammar", "root ::= \"a\""}}, "grammar");
+  wrong({{"guided_choice", {"a", "b"}}}, "guided_choice");
+  wrong({{"ignore_eos", true}}, "ignore_eos");
+  wrong({{"modalities", {"text", "audio"}}}, "modalities");
+  wrong({{"web_search_options", json::object()}}, "web_search_options");
+  wrong({{"messages", {{{"role", "user"}}}}}, "messages[0].content");
+  wrong({{"messages", {{{"role", "system"}, {"content", nullptr}}}}}, "messages[0].content");
   wrong({{"model", 5}}, "model");
   CHECK(s.service->asked.empty());
   CHECK(s.post("chat/completions", chat({{"response_format", {{"type", "text"}}}}))->status == 200);
+  for (auto const& nothing :
+       {json{{"tools", json::array()}}, json{{"grammar", nullptr}}, json{{"ignore_eos", false}},
+        json{{"modalities", json::array({"text"})}}, json{{"user", "ada"}}, json{{"store", true}}})
+    CHECK(s.post("chat/completions", chat(nothing))->status == 200);
   CHECK(s.post("chat/completions", chat({{"model", "large"}}))->status == 404);
   CHECK(s.post("chat/completions", chat({{"model", "silent"}}))->status == 400);
   CHECK(s.post("completions", {{"model", "small"}})->status == 400);

@@ -31,6 +31,17 @@ namespace detail {
     }
   return result;
 }
+/// What stands in the only block of code of a text, as models like to write JSON; else the text.
+[[nodiscard]] inline auto unfenced(std::string_view text) -> std::string_view {
+  constexpr auto fence = std::string_view{"```"};
+  auto const first = text.find(fence);
+  if (first == text.npos) return text;
+  auto const begin = text.find('\n', first);
+  auto const end = text.find(fence, first + fence.size());
+  if (begin == text.npos || end == text.npos || end < begin) return text;
+  if (text.find(fence, end + fence.size()) != text.npos) return text;
+  return text.substr(begin, end - begin);
+}
 /// A member that is a text; anything else is an error that says so.
 [[nodiscard]] inline auto text_member(nlohmann::json const& object, char const* key)
     -> std::optional<std::string> {
@@ -83,14 +94,15 @@ namespace detail {
 
 }  // namespace detail
 
-/// The action in a reply, which has to be one JSON object and nothing else:
+/// The action in a reply, which has to be one JSON object and nothing else, or has it in the only
+/// block of code, between two lines of three backticks:
 ///
 ///     {"action": "new_answer", "content": "..."}
 ///     {"action": "vote", "agent": "agent2", "reason": "..."}
 ///
 /// Anything else is `malformed`, and its text says what was expected and what came.
 [[nodiscard]] inline auto parse_action(std::string_view reply) -> agent_action {
-  auto const values = detail::json_values(reply);
+  auto const values = detail::json_values(detail::unfenced(reply));
   if (values.empty())
     return detail::malformed("expected one JSON object and nothing else, got " +
                              std::string{trimmed(reply).empty() ? "nothing" : "other text"});

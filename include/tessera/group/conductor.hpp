@@ -14,8 +14,8 @@ struct conductor_options {
   std::chrono::milliseconds round_timeout{60'000};  ///< an agent that takes longer is lost
   std::chrono::milliseconds tick{200};              ///< between two looks at the clock
   std::size_t most_text = std::size_t{1} << 20U;    ///< bytes of a round; who writes more is lost
-  /// Called after every event, on the thread of `conduct`.
-  std::function<void(group_event const&, group_protocol const&)> observe = {};
+  /// Called after every event with what became of it, on the thread of `conduct`.
+  std::function<void(group_event const&, group_verdict, group_protocol const&)> observe = {};
   /// Asked at every look at the clock: true ends it without an outcome.
   std::function<bool()> interrupted = {};
 };
@@ -205,7 +205,7 @@ template <class Group> class conductor {
     auto const reaction = group_.handle(event);
     if (event.kind == group_event_kind::failure) rounds_[event.agent].agent->cancel();
     for (auto const& command : reaction.commands) obey(command);
-    if (options_.observe) options_.observe(event, protocol());
+    if (options_.observe) options_.observe(event, reaction.verdict, protocol());
   }
   void obey(group_command const& command) {
     using enum group_command_kind;

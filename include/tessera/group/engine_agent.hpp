@@ -71,25 +71,21 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
     auto const& view = request_.view;
     action_ = {};
     auto const presents = request_.kind == group_command_kind::present;
-    messages_ = presents
-                    ? presenting_prompt(request_.task, view, request_.label, options_.character)
-                    : answering_prompt(request_.task, view, options_.character);
-    auto const retries = request_.kind == group_command_kind::retry;
-    if (retries) tell("That did not count: " + request_.wrong + ".");
     if (presents)
-      speak(step::presentation, options_.sampling.max_tokens);
+      speak(step::presentation,
+            brief_presenting_prompt(request_.task, view, request_.label, options_.character),
+            options_.sampling.max_tokens);
     else if (not view.may_vote)
       answer();
-    else if (not view.may_answer || retries)
+    else if (not view.may_answer || request_.kind == group_command_kind::retry)
       name();
     else
-      choose(step::action, "What do you do? Say new_answer or vote, and nothing else.", actions());
+      choose(step::action,
+             "What do you do? Say vote where one of the answers is right, else new_answer.",
+             actions());
     if (sink_) sink_->seen(view.version);
   }
-  void answer() {
-    tell("Give your new answer now, and nothing else.");
-    speak(step::answer, options_.sampling.max_tokens);
-  }
+  void answer() { speak(step::answer, asked_for({}), options_.sampling.max_tokens); }
   void name() {
     auto labels = std::vector<std::string>{};
     for (auto const& one : request_.view.answers) labels.push_back(one.agent);
@@ -100,22 +96,23 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
       reason(std::move(labels.at(0)));
   }
   void reason(std::string target) {
-    tell("You vote for " + target + ". Say why, in one short sentence.");
+    auto const content = std::string{request_.view.answer_of(target)};
+    auto asked = asked_for("You vote for " + target + ": " + content +
+                           "\nSay in one short sentence why this is right.");
     action_ = {group_event_kind::vote, std::move(target), {}};
-    speak(step::reason, options_.reason_tokens);
+    speak(step::reason, std::move(asked), options_.reason_tokens);
   }
 
   [[nodiscard]] static auto actions() -> std::vector<std::string> { return {"new_answer", "vote"}; }
-  /// The user says this, after what was said before.
-  void tell(std::string const& what) {
-    if (messages_.back().role == "user")
-      messages_.back().content += "\n\n" + what;
-    else
-      messages_.push_back({"user", what});
+  /// The answers and the question, and behind them what else is asked. Each is asked alone: what a
+  /// model has said of another leads it astray.
+  [[nodiscard]] auto asked_for(std::string const& what) const -> std::vector<group_message> {
+    auto result = brief_prompt(request_.task, request_.view, options_.character);
+    if (not what.empty()) result.back().content += "\n\n" + what;
+    return result;
   }
   /// One of `choices` and nothing else; what it is goes on in `chosen`.
   void choose(step now, std::string const& question, std::vector<std::string> const& choices) {
-    tell(question);
     auto request = generation_request{.prompt = {}, .options = options_.sampling};
     request.options.stop.clear();
     request.options.max_tokens = 1;  // the token that ends the shorter of two
@@ -126,14 +123,13 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
     request.end_tokens = {model_.end_tokens.front()};
     auto const* const is = constraint.get();  // the sequence has it until `done` returns
     request.constraint = std::move(constraint);
-    submit(std::move(request), [is, now, choices](engine_round& self) {
+    submit(std::move(request), asked_for(question), [is, now, choices](engine_round& self) {
       auto const which = is->choice();
       if (not which) throw std::runtime_error("the context has no place for a choice");
       self.chosen(now, choices.at(*which));
     });
   }
   void chosen(step now, std::string const& what) {
-    messages_.push_back({"assistant", what});
     if (now == step::target)
       reason(what);
     else if (what == "vote")
@@ -142,9 +138,11 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
       answer();
   }
   /// A text, which the sink hears as it comes.
-  void speak(step now, std::size_t most) {
+  void speak(step now, std::vector<group_message> const& asked, std::size_t most) {
     auto request = generation_request{.prompt = {}, .options = options_.sampling};
     request.options.max_tokens = most;
+    if (now == step::reason)  // small models say one thing for ever
+      request.options.frequency_penalty = std::max(request.options.frequency_penalty, 1.0);
     request.end_tokens = model_.end_tokens;
     request.decoder = model_.make_decoder();
     request.constraint = std::make_unique<spoken_constraint>(beginnings_);
@@ -152,7 +150,7 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
     request.part = [self = shared_from_this(), number = number_ + 1](generated_part const& part) {
       self->hear(number, part.text);
     };
-    submit(std::move(request), [now](engine_round& self) { self.spoken(now); });
+    submit(std::move(request), asked, [now](engine_round& self) { self.spoken(now); });
   }
   void spoken(step now) {
     if (now != step::reason)
@@ -163,9 +161,10 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
   }
 
   /// Generations have numbers, by which draws differ, and of which only the last is heard.
-  void submit(generation_request request, std::function<void(engine_round&)> next) {
+  void submit(generation_request request, std::vector<group_message> const& asked,
+              std::function<void(engine_round&)> next) {
     ++number_;
-    request.prompt = model_.encode(messages_);
+    request.prompt = model_.encode(asked);
     request.options.logprobs = 0;
     request.options.stream += (std::uint64_t{request_.agent} << 32U) + number_;
     request.done = [self = shared_from_this(), number = number_, next = std::move(next)](
@@ -203,7 +202,6 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
   std::mutex mutex_;
   agent_request request_;
   std::shared_ptr<agent_sink> sink_;  // none: no round runs
-  std::vector<group_message> messages_;
   agent_action action_;
   std::string text_;  // of the generation
   generation_ticket ticket_{admission::closed};
@@ -223,7 +221,7 @@ namespace tessera::inline TESSERA_TARGET {
 ///
 /// State   `start` after `start` draws anew: generation n of a group's agent i uses stream
 ///         sampling.stream + i * 2^32 + n, so that agents of one seed do not repeat each other
-/// Cost    each question reads the whole conversation again
+/// Cost    each question reads the answers again
 /// Errors  std::invalid_argument for a model that is not whole, or settings out of range; a
 ///         conversation beyond the context, an engine that is full or ended, and a model that
 ///         throws are a failure of the agent: tests/group/engine_agent.cpp

@@ -71,6 +71,12 @@ struct group_view {
   bool may_answer = true;
   bool may_vote = false;
 
+  /// The answer of the agent that has this label; empty where it has none.
+  [[nodiscard]] auto answer_of(std::string_view label) const -> std::string_view {
+    for (auto const& one : answers)
+      if (one.agent == label) return one.content;
+    return {};
+  }
   /// The answers that are not in the view of another version.
   [[nodiscard]] auto since(std::size_t other) const -> std::vector<visible_answer> {
     auto result = std::vector<visible_answer>{};

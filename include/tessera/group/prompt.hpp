@@ -44,6 +44,8 @@ constexpr auto presenting_rules =
     "right, "
     "and do not speak of agents, answers or votes.";
 
+constexpr auto brief_rule = "Answer the question briefly and exactly.";
+
 [[nodiscard]] inline auto answers_text(std::vector<visible_answer> const& answers) -> std::string {
   auto text = std::string{};
   for (auto const& one : answers)
@@ -60,6 +62,9 @@ constexpr auto presenting_rules =
   auto text = std::string{};
   for (auto const& one : view.answers) text += (text.empty() ? "" : ", ") + one.agent;
   return text;
+}
+[[nodiscard]] constexpr auto character_or_helper(std::string_view character) -> std::string_view {
+  return character.empty() ? "You are a helpful assistant." : character;
 }
 /// The rules and an agent's own character, the turns before, and what is asked now.
 [[nodiscard]] inline auto conversation(std::string_view rules, std::string_view character,
@@ -116,6 +121,33 @@ constexpr auto presenting_rules =
 [[nodiscard]] inline auto correction_text(group_view const& view, std::string_view wrong)
     -> std::string {
   return "That did not count: " + std::string{wrong} + ".\n" + allowed_actions(view);
+}
+/// What begins a round of an agent that is asked for one thing after another, and can do nothing
+/// else: the answers, then the question. Models of some hundred million parameters answer what
+/// stands last, and lose it behind rules.
+[[nodiscard]] inline auto brief_prompt(group_task const& task, group_view const& view,
+                                       std::string_view character = {})
+    -> std::vector<group_message> {
+  auto text = std::string{"CURRENT ANSWERS:"};
+  text += view.answers.empty() ? " none yet" : detail::answers_text(view.answers);
+  return detail::conversation(detail::brief_rule, detail::character_or_helper(character), task,
+                              text + "\n\nQUESTION: " + task.question);
+}
+/// What such an agent presents from: the question and its answer, then all answers and the votes,
+/// and the question again.
+[[nodiscard]] inline auto brief_presenting_prompt(group_task const& task, group_view const& view,
+                                                  std::string_view own_label,
+                                                  std::string_view character = {})
+    -> std::vector<group_message> {
+  auto result = detail::conversation(detail::brief_rule, detail::character_or_helper(character),
+                                     task, "QUESTION: " + task.question);
+  result.push_back({"assistant", std::string{view.answer_of(own_label)}});
+  result.push_back(
+      {"user", "ANSWERS:" + detail::answers_text(view.answers) +
+                   "\n\nVOTES:" + detail::votes_text(view.votes) + "\n\nYour answer is that of " +
+                   std::string{own_label} +
+                   ", which has won. Give the final answer.\n\nQUESTION: " + task.question});
+  return result;
 }
 /// What the winner presents from.
 [[nodiscard]] inline auto presenting_prompt(group_task const& task, group_view const& view,

@@ -30,7 +30,8 @@ struct group_options {
 /// one that was registered first. Without votes it is the one that answered first.
 ///
 /// What is no event of a round that runs is `late` and changes nothing. At the time limit the best
-/// answer so far stands as it was given; so it does where the presenter fails.
+/// answer so far stands as it was given, and who is in a round has the status `timeout`; it stands
+/// so, too, where the presenter fails.
 ///
 /// Cost    an answer is compared with all answers before it
 /// Errors  std::invalid_argument without agents, for two of one id, for options of 0;
@@ -332,9 +333,10 @@ class group_protocol {
     outcome_.cause = cause;
     phase_ = group_phase::ended;
     for (auto& one : members_) {
+      auto const is_cut = one.running && cause == group_cause::time_limit;
       if (one.running) cancel(one);
       one.running = false;
-      if (one.alive) one.status = agent_status::completed;
+      if (one.alive) one.status = is_cut ? agent_status::timeout : agent_status::completed;
     }
     commands_.push_back({.kind = group_command_kind::end});
   }

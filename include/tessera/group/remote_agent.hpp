@@ -3,7 +3,7 @@
 
 #include <tessera/group/action.hpp>
 #include <tessera/group/detail/event_lines.hpp>
-#include <tessera/group/detail/http_post.hpp>
+#include <tessera/group/detail/http_call.hpp>
 
 #include <thread>
 
@@ -13,7 +13,7 @@ namespace tessera {
 
 struct remote_agent_options {
   std::string url = {};    ///< "http://localhost:8000/v1"
-  std::string model = {};  ///< by the name that is known there
+  std::string model = {};  ///< by the name that is known there; empty: the only one there
   std::string token = {};
   std::string character = {};  ///< a system message of its own
   std::optional<double> temperature = {};
@@ -29,10 +29,19 @@ namespace detail {
 class remote_conversation {
  public:
   explicit remote_conversation(remote_agent_options options)
-      : options_(std::move(options)), address_(options_.url) {
+      : options_(std::move(options)), address_(address_of(options_.url)) {
     auto const printable = [](char one) { return one > ' ' && one < 0x7F; };
     if (not std::ranges::all_of(options_.token, printable))
       throw std::invalid_argument("remote_agent: expected a token of printable letters");
+  }
+
+  [[nodiscard]] static auto address_of(std::string const& url) -> http_address {
+    if (url.starts_with("https://"))
+      throw std::invalid_argument(
+          "remote_agent: expected http://<host>:<port>, since it speaks no TLS (a proxy before the "
+          "address does), got " +
+          url);
+    return http_address(url);
   }
 
   void take_round(agent_round& round) {
@@ -99,16 +108,17 @@ class remote_conversation {
       if (not injected_) injected_ = round.new_view();
       return not round.cancelled() && not injected_;
     };
+    if (options_.model.empty() && not find_model(wanted)) return {};
     auto const sent = body();
-    auto const until = http_post::clock::now() + options_.silence;
-    auto tried = std::optional<http_post>{};
+    auto const until = http_call::clock::now() + options_.silence;
+    auto tried = std::optional<http_call>{};
     for (;;) {
       tried.emplace(address_, "/chat/completions", sent, options_.token);
       auto const status = tried->await_head(options_.silence, wanted);
       if (status == 0) return {};
       if (status == 200) break;
       auto const busy = status == 429 || status == 503;
-      if (not busy || http_post::clock::now() + pause >= until) refuse(status, *tried, wanted);
+      if (not busy || http_call::clock::now() + pause >= until) refuse(status, *tried, wanted);
       if (not rest(wanted)) return {};
     }
     auto& post = *tried;
@@ -125,6 +135,43 @@ class remote_conversation {
     return reply_;
   } catch (std::exception const& e) {
     throw std::runtime_error(options_.url + ": " + e.what());
+  }
+  /// The name of the only model that the address has. False where `wanted` says so.
+  [[nodiscard]] auto find_model(std::function<bool()> const& wanted) -> bool {
+    auto call = http_call(address_, "/models", std::nullopt, options_.token);
+    auto const status = call.await_head(options_.silence, wanted);
+    if (status == 0) return false;
+    if (status != 200) refuse(status, call, wanted);
+    auto const list = nlohmann::json::parse(whole(call, wanted), nullptr, false);
+    auto names = std::vector<std::string>{};
+    if (list.is_object() && list.contains("data") && list["data"].is_array())
+      for (auto const& one : list["data"])
+        if (auto const name =
+                one.is_object() ? one.value("id", nlohmann::json{}) : nlohmann::json{};
+            name.is_string())
+          names.push_back(name.get<std::string>());
+    if (not wanted()) return false;
+    if (names.size() != 1) throw std::runtime_error(fault_of_models(names));
+    options_.model = names.front();
+    return true;
+  }
+  [[nodiscard]] static auto fault_of_models(std::vector<std::string> const& names) -> std::string {
+    auto text = std::string{"expected the name of a model, since "};
+    if (names.empty()) return text + "the address names none that it has";
+    for (auto i = std::size_t{0}; i < names.size() && i < 20; ++i)
+      text += (i == 0 ? "the address has " : ", ") + names[i].substr(0, 100);
+    return text;
+  }
+  /// The rest of an answer, up to a bound.
+  [[nodiscard]] auto whole(http_call& call, std::function<bool()> const& wanted) const
+      -> std::string {
+    auto text = std::string{};
+    for (auto more = call.next(options_.silence, wanted); more && not more->empty();
+         more = call.next(options_.silence, wanted)) {
+      text += *more;
+      if (text.size() > std::size_t{64} * 1024) break;
+    }
+    return text;
   }
   static constexpr auto pause = std::chrono::milliseconds{1000};
   /// Before a busy address is asked again. False where `wanted` says so.
@@ -160,15 +207,9 @@ class remote_conversation {
         body.value(nlohmann::json::json_pointer{"/error/message"}, nlohmann::json{});
     return message.is_string() ? message.get<std::string>().substr(0, 300) : "an error";
   }
-  [[noreturn]] void refuse(unsigned status, http_post& post,
+  [[noreturn]] void refuse(unsigned status, http_call& post,
                            std::function<bool()> const& wanted) const {
-    auto text = std::string{};
-    for (auto more = post.next(options_.silence, wanted); more && not more->empty();
-         more = post.next(options_.silence, wanted)) {
-      text += *more;
-      if (text.size() > std::size_t{64} * 1024) break;
-    }
-    auto const body = nlohmann::json::parse(text, nullptr, false);
+    auto const body = nlohmann::json::parse(whole(post, wanted), nullptr, false);
     throw std::runtime_error("status " + std::to_string(status) +
                              (body.is_object() ? ", " + message_of(body) : std::string{}));
   }
@@ -185,14 +226,14 @@ class remote_conversation {
 
 }  // namespace detail
 
-/// Asks POST <url>/chat/completions, streamed. The action is asked for as JSON (`parse_action`);
+/// Asks POST <url>/chat/completions, streamed, for the model of that name, or where none is given
+/// for the only one of GET <url>/models. The action is asked for as JSON (`parse_action`);
 /// one that is wrong is told what was wrong, in the same conversation. Answers that are new end
 /// what it says, and it goes on from there with them.
 ///
 /// Errors  std::invalid_argument for a url that is not http://<host>:<port>; an address that is
-/// dead,
-///         silent, answers another status or breaks off is a failure of this agent alone:
-///         tests/group/remote_agent.cpp
+///         dead, silent, has several models and was asked for none, answers another status or
+///         breaks off is a failure of this agent alone: tests/group/remote_agent.cpp
 class remote_agent : public group_agent {
  public:
   explicit remote_agent(remote_agent_options options)

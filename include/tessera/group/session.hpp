@@ -6,6 +6,9 @@
 #include <tessera/io/file.hpp>
 
 #include <fstream>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 /// A folder that keeps what a group was asked and what it answered, over several turns.
 namespace tessera {
@@ -80,13 +83,16 @@ class session_turn {
 /// A session: turn_1, turn_2, ... in one folder. The turns that have an answer are what the next
 /// question goes on from.
 ///
-/// Errors  file_error where the folder cannot be made or read, or a turn is no UTF-8;
+/// Errors  file_error where the folder cannot be made or read or is a turn's, or a turn is no
+///         UTF-8;
 ///         std::invalid_argument for a question that is none, and for an agent whose id is no name
 ///         of a folder: tests/group/session.cpp
 class group_session {
  public:
   /// Opens what is there, or begins in a new folder.
   explicit group_session(std::filesystem::path folder) : folder_(std::move(folder)) {
+    if (exists(folder_ / "question.txt"))
+      throw file_error(folder_, "expected a session, got one of its turns");
     detail::make_folder(folder_);
     count_ = highest_turn();  // NOLINT(cppcoreguidelines-prefer-member-initializer): after it
   }
@@ -109,6 +115,13 @@ class group_session {
       if (auto const answer = answer_of(i))
         result.push_back({read_utf8(turn_folder(i) / "question.txt"), read_utf8(*answer)});
     return result;
+  }
+  /// The last question, and the answer where it has one.
+  [[nodiscard]] auto last_turn() const -> std::pair<std::string, std::optional<std::string>> {
+    if (count_ == 0) return {};
+    auto const answer = answer_of(count_);
+    return {read_utf8(turn_folder(count_) / "question.txt"),
+            answer ? std::optional{read_utf8(*answer)} : std::nullopt};
   }
   /// The next question, and what was said before it.
   [[nodiscard]] auto task(std::string question) const -> group_task {
@@ -172,10 +185,10 @@ class group_session {
 /// A session as a list shows it.
 struct session_entry {
   std::filesystem::path folder;
-  std::size_t turns = 0;      ///< that were begun
-  std::string last_question;  ///< of those that have an answer; empty where there is none
-  std::string last_answer;
-  std::string damage;  ///< why its turns cannot be read; empty where they can
+  std::size_t turns = 0;  ///< that were begun
+  std::string last_question;
+  std::optional<std::string> last_answer;  ///< to it; nothing where nobody answered
+  std::string damage;                      ///< why its turns cannot be read; empty where they can
 };
 
 /// The sessions below `root`, by name.
@@ -198,10 +211,8 @@ struct session_entry {
                                .last_answer = {},
                                .damage = {}};
     try {
-      if (auto turns = session.turns(); not turns.empty()) {
-        entry.last_question = std::move(turns.back().question);
-        entry.last_answer = std::move(turns.back().answer);
-      }
+      (void)session.turns();
+      std::tie(entry.last_question, entry.last_answer) = session.last_turn();
     } catch (file_error const& e) {
       entry.damage = e.what();
     }

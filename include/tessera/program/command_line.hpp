@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <concepts>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -19,14 +20,20 @@ namespace detail {
 template <class M>
 auto add_value(CLI::App& app, std::string const& name, M& value, std::string const& help)
     -> CLI::Option* {
-  return app.add_option_function<std::string>(
+  using value_type = decided_value<M>;
+  auto* const option = app.add_option_function<std::string>(
       option_name(name),
       [&value, name](std::string const& given) {
-        auto read = decided_value<M>{};
-        if (not read_value(given, read)) refuse(name, expected_value<decided_value<M>>(), given);
+        auto read = value_type{};
+        if (not read_value(given, read)) refuse(name, expected_value<value_type>(), given);
         value = read;
       },
       help);
+  if constexpr (std::same_as<value_type, double>)
+    option->type_name("FLOAT");
+  else if constexpr (std::same_as<value_type, std::uint64_t>)
+    option->type_name("UINT");
+  return option;
 }
 
 }  // namespace detail

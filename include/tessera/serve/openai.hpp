@@ -124,11 +124,10 @@ namespace tessera::inline TESSERA_TARGET {
 /// of their own, whose draws differ. A client that leaves frees what it took.
 ///
 /// Errors  {"error": {message, type, param, code}}: 400 for what cannot be read, by name for what
-/// is
-///         not supported (tools, functions, response formats, audio, echo, suffix), and with the
-///         code context_length_exceeded for a prompt beyond the context, 404 for no such model, 429
-///         where the model's queue is full, 503 while it ends; in a stream that has begun, as an
-///         event
+///         is not supported (tools, response formats, grammars, echo, and any other field that is
+///         not known and asks for something), and with the code context_length_exceeded for a
+///         prompt beyond the context, 404 for no such model, 429 where the model's queue is full,
+///         503 while it ends; in a stream that has begun, as an event
 /// Source  OpenAI's API reference; its Python package: tests/serve/openai.cpp says what it asks
 inline void add_openai(router& to, openai_options options) {
   auto const server = std::make_shared<detail::openai_server>(std::move(options));

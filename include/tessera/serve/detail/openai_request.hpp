@@ -4,6 +4,8 @@
 #include <tessera/serve/json_body.hpp>
 #include <tessera/serve/text_service.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -137,17 +139,30 @@ class openai_fields {
   }
   /// Fields that would change the answer and are not known here, unless they ask for nothing.
   void refuse_features(std::initializer_list<char const*> names) const {
-    for (auto const* const name : names) {
-      auto const* const value = find(name);
-      auto const nothing = value == nullptr || value->empty() || *value == json(false) ||
-                           *value == json("none") || *value == json({{"type", "text"}});
-      if (not nothing)
-        throw openai_error(400, std::string{name} + " is not supported by this server", name,
-                           "unsupported_parameter");
-    }
+    for (auto const* const name : names)
+      if (auto const* const value = find(name)) refuse_unless_nothing(name, *value);
+  }
+  /// The same of all fields but those that are read, and those that change no answer.
+  void refuse_all_but(std::initializer_list<std::string_view> known) const {
+    constexpr auto harmless = std::to_array<std::string_view>(
+        {"metadata", "parallel_tool_calls", "prompt_cache_key", "prompt_cache_retention",
+         "safety_identifier", "service_tier", "store", "user"});
+    for (auto const& [name, value] : body_.items())
+      if (std::ranges::find(known, name) == known.end() &&
+          std::ranges::find(harmless, name) == harmless.end())
+        refuse_unless_nothing(name, value);
   }
 
  private:
+  static void refuse_unless_nothing(std::string const& name, json const& value) {
+    auto const asks = value.is_object() && name == "web_search_options";  // by being there
+    auto const nothing = (value.empty() && not asks) || value == json(false) ||
+                         value == json("none") || value == json({{"type", "text"}}) ||
+                         value == json::array({"text"});
+    if (not nothing)
+      throw openai_error(400, name.substr(0, 100) + " is not supported by this server",
+                         name.substr(0, 100), "unsupported_parameter");
+  }
   [[nodiscard]] static auto tokens(char const* name, json const& list)
       -> std::vector<std::uint32_t> {
     auto const fits = [](json const& one) {
@@ -175,7 +190,10 @@ struct openai_text_request {
 
 [[nodiscard]] inline auto content_of(json const& message, std::string const& where) -> std::string {
   auto const content = message.find("content");
-  if (content == message.end() || content->is_null()) return {};
+  if (content == message.end() || content->is_null()) {
+    if (message["role"] == "assistant") return {};
+    openai_fields::refuse(where + ".content", "a text or a list of text parts", nullptr);
+  }
   if (content->is_string()) return content->get<std::string>();
   if (not content->is_array())
     openai_fields::refuse(where + ".content", "a text or a list of text parts", *content);
@@ -215,7 +233,9 @@ inline void read_bias(openai_fields const& fields, sampling_options& to) {
     auto const digits = not key.empty() && key.size() < 10 &&
                         key.find_first_not_of("0123456789") == std::string::npos;
     if (not digits) openai_fields::refuse("logit_bias", "the numbers of tokens", json(key));
-    auto const by = openai_fields(*bias).number(key.c_str(), -100, 100, 0);
+    auto const by = value.is_number() ? value.get<double>() : NAN;
+    if (not(by >= -100 && by <= 100))
+      openai_fields::refuse("logit_bias." + key, "a number of -100 to 100", value);
     to.logit_bias.emplace_back(static_cast<std::uint32_t>(std::stoul(key)), static_cast<float>(by));
   }
 }
@@ -247,8 +267,27 @@ inline void read_bias(openai_fields const& fields, sampling_options& to) {
     -> openai_text_request {
   auto const fields = openai_fields(body);
   auto result = openai_text_request{.model = fields.text("model"), .chat = chat, .requests = {}};
-  fields.refuse_features({"tools", "tool_choice", "functions", "function_call", "response_format",
-                          "audio", "prediction", "web_search_options", "echo", "suffix"});
+  fields.refuse_all_but({"model",
+                         "messages",
+                         "prompt",
+                         "stream",
+                         "stream_options",
+                         "temperature",
+                         "top_p",
+                         "top_k",
+                         "min_p",
+                         "repetition_penalty",
+                         "presence_penalty",
+                         "frequency_penalty",
+                         "logit_bias",
+                         "stop",
+                         "seed",
+                         "n",
+                         "best_of",
+                         "max_tokens",
+                         "max_completion_tokens",
+                         "logprobs",
+                         "top_logprobs"});
   result.stream = fields.boolean("stream");
   if (auto const* const about = fields.find("stream_options"))
     result.stream_usage = openai_fields(*about).boolean("include_usage");

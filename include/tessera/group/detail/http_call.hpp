@@ -19,23 +19,25 @@
 
 namespace tessera::detail {
 
-/// One POST whose answer is read as it comes.
+/// One request, a POST where it has a body and a GET where it has none, whose answer is read as it
+/// comes.
 ///
 /// Errors  std::runtime_error says what failed: no connection, silence, an answer that breaks off
-class http_post {
+class http_call {
   using tcp = boost::asio::ip::tcp;
   using error_code = boost::system::error_code;
 
  public:
   using clock = std::chrono::steady_clock;
 
-  http_post(http_address const& to, std::string const& path, std::string body,
+  http_call(http_address const& to, std::string const& path, std::optional<std::string> body,
             std::string const& token)
-      : request_(boost::beast::http::verb::post, to.prefix + path, 11, std::move(body)) {
+      : request_(body ? boost::beast::http::verb::post : boost::beast::http::verb::get,
+                 to.prefix + path, 11, body.value_or("")) {
     using boost::beast::http::field;
     request_.set(field::host, to.host + ':' + to.port);
-    request_.set(field::content_type, "application/json");
-    request_.set(field::accept, "text/event-stream");
+    if (body) request_.set(field::content_type, "application/json");
+    request_.set(field::accept, body ? "text/event-stream" : "application/json");
     if (not token.empty()) request_.set(field::authorization, "Bearer " + token);
     request_.keep_alive(false);
     request_.prepare_payload();
