@@ -17,11 +17,17 @@ TEMPLATE_TEST_CASE("affine_map_row: the bits of a sum for each output", "", floa
   for (auto in = std::size_t{0}; in < 20; ++in) inputs.push_back(in);
   for (auto const in : inputs)
     for (auto out = width; out < 2 * std::max(width, 64 / sizeof(T)) + width + 2; ++out) {
-      auto numbers = std::vector<T>(in + out * in + out);
-      r.uniform(numbers.data(), numbers.size(), -1, 1);
-      auto const* const x = numbers.data();
-      auto const* const weights = x + in;
-      auto const* const bias = out % 2 == 0 ? weights + out * in : nullptr;
+      auto const numbers = [&](std::size_t n) {
+        auto v = std::vector<T>(n);
+        r.uniform(v.data(), v.size(), -1, 1);
+        return v;
+      };
+      auto const x_numbers = numbers(in);
+      auto const weight_numbers = numbers(out * in);  // nothing is read behind their end
+      auto const bias_numbers = numbers(out);
+      auto const* const x = x_numbers.data();
+      auto const* const weights = weight_numbers.data();
+      auto const* const bias = out % 2 == 0 ? bias_numbers.data() : nullptr;
       auto got = std::vector<T>(out + 1, T{7});
       auto want = got;
       for (auto o = std::size_t{0}; o < out; ++o) {

@@ -2,6 +2,7 @@
 #include <support/test.hpp>
 #include <tessera/cuda.hpp>
 
+#include <algorithm>
 #include <vector>
 
 using namespace tessera;
@@ -62,7 +63,11 @@ template <class T> auto random_convolution(torch_generator& r, bool has_bias) ->
   auto const padding = size2(r.randint(4), r.randint(4));
   auto const reach =
       size2((kernel_size.height - 1) * dilation.height, (kernel_size.width - 1) * dilation.width);
-  auto const image = size2(reach.height + up_to(8), reach.width + up_to(8));
+  // Every other one is smaller by its padding, and may be smaller than the kernel.
+  auto const inside = r.randint(2) == 0 ? size2(0, 0) : padding;
+  auto const image =
+      size2(std::max(reach.height + up_to(8), 2 * inside.height + 1) - 2 * inside.height,
+            std::max(reach.width + up_to(8), 2 * inside.width + 1) - 2 * inside.width);
   auto const output =
       size2((image.height + 2 * padding.height - reach.height - 1) / stride.height + 1,
             (image.width + 2 * padding.width - reach.width - 1) / stride.width + 1);

@@ -179,6 +179,36 @@ TEST_CASE("product: in runs, a product for each in turn") {
   CHECK(in_runs{}.result<cuda>() == want.c);
   CHECK(in_runs{}.result<simd>() == want.c);
 }
+TEST_CASE("product: in runs of the depth that go backward in A, by rows or by columns") {
+  for (auto const by_columns : {false, true}) {
+    auto const made = [&] {
+      auto one = in_runs{};
+      one.p.rows = 40;
+      one.p.columns = 2;
+      one.a.resize(300);
+      one.p.a = by_columns ? weight_matrix<float>{one.a.data(), 1, 40}
+                           : weight_matrix<float>{one.a.data(), 6, 1};
+      one.rows = {};
+      auto const run = by_columns ? std::size_t{80} : std::size_t{2};
+      one.depth = {.length = 2, .a = std::size_t{0} - run, .other = 10, .first = 2 * run};
+      one.p.c_row = 2;
+      return one;
+    };
+    auto want = made();
+    for (auto row = std::size_t{0}; row < 40; ++row)
+      for (auto k = std::size_t{0}; k < 6; ++k)
+        for (auto i = std::size_t{0}; i < 2; ++i) {
+          auto const step = (2 - k / 2) * 2 + k % 2;
+          auto& c = want.c[row * 2 + i];
+          c = lane::fma(want.a[by_columns ? row + step * 40 : row * 6 + step],
+                        want.b[k / 2 * 10 + k % 2 * 5 + i], c);
+        }
+    INFO(by_columns);
+    CHECK(made().result<reference>() == want.c);
+    CHECK(made().result<cuda>() == want.c);
+    CHECK(made().result<simd>() == want.c);
+  }
+}
 TEST_CASE("product: in runs, what does not add as it comes is refused") {
   auto other = in_runs{};
   other.p.adds = false;

@@ -54,6 +54,7 @@ class engine {
       throw std::invalid_argument("engine: expected a model of one lane at least, and a row each");
     lanes_.resize(bounds_.lanes);
     seen_.resize(bounds_.lanes);
+    for (auto& tokens : seen_) tokens.reserve(bounds_.context);  // a step allocates nothing
     thread_ = std::thread([this] { work(); });
   }
   engine(engine const&) = delete;

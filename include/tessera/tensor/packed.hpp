@@ -165,7 +165,8 @@ template <class T, class Stored = T, class Backend = default_backend> struct pac
   template <class S, std::size_t Gates>
   using gates_type =
       std::conditional_t<std::same_as<Stored, T> &&
-                             (std::same_as<Backend, simd> || std::same_as<Backend, relaxed>),
+                             (std::same_as<Backend, simd> ||
+                              (TESSERA_SIMD && std::same_as<Backend, relaxed>)),
                          std::type_identity<gate_panels<T, S, Backend, Gates>>,
                          std::type_identity<packed_matrix<T, S, Backend, Stored>>>::type;
   template <class S>

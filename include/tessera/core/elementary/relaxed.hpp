@@ -5,7 +5,8 @@
 
 /// Activations in half of the time that the library's own take, for numbers and vectors of float:
 /// one quotient of polynomials, and no exponential. The error is bounded absolutely, so that a
-/// sigmoid near 0 has few digits, and a result may be above 1 by a unit in the last place.
+/// sigmoid near 0 has few digits and may be -6e-8, and a tanh may be above 1 by a unit in the last
+/// place.
 ///
 /// Source  tanh(x) = x·P(x²) / Q(x²) with least absolute error for |x| <= 8.6, by least squares
 ///         that are weighted anew until the error is level (1.2e-8)

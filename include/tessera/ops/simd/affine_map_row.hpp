@@ -19,6 +19,17 @@ TESSERA_INLINE inline void add_columns(T const* x,
     sum = fma(lane::pack<T>(x[i]), columns[i], sum);
 }
 
+/// sum += x from k on times what is left of as many rows of weights as it has lanes.
+template <class T>
+TESSERA_INLINE inline void add_rest(std::size_t k, std::size_t in, T const* x, T const* weights,
+                                    lane::pack<T>& sum) {
+  for (; k < in; ++k) {
+    T column[lane::pack<T>::width];
+    for (auto r = std::size_t{0}; r < lane::pack<T>::width; ++r) column[r] = weights[r * in + k];
+    sum = fma(lane::pack<T>(x[k]), lane::load(column), sum);
+  }
+}
+
 /// The products of a vector of outputs with one row: their weights lie in rows, and are turned a
 /// cache line of each at a time.
 ///
@@ -26,18 +37,13 @@ TESSERA_INLINE inline void add_columns(T const* x,
 template <class T>
 [[nodiscard]] auto outputs_of_row(std::size_t in, T const* x, T const* weights, lane::pack<T> sum)
     -> lane::pack<T> {
-  constexpr auto width = lane::pack<T>::width;
   constexpr auto line = std::size_t{64} / sizeof(T);
   auto k = std::size_t{0};
   for (; k + line <= in; k += line)
     lane::for_columns_of_line(weights + k, in,
                               [&](std::size_t c, auto const& columns)
                                   TESSERA_INLINE { add_columns(x + k + c, columns, sum); });
-  for (; k < in; ++k) {
-    T column[width];
-    for (auto r = std::size_t{0}; r < width; ++r) column[r] = weights[r * in + k];
-    sum = fma(lane::pack<T>(x[k]), lane::load(column), sum);
-  }
+  add_rest(k, in, x, weights, sum);
   return sum;
 }
 
@@ -50,9 +56,9 @@ void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weight
   auto const start = [&](std::size_t o) TESSERA_INLINE {
     return bias == nullptr ? V(T{0}) : lane::load(bias + o);
   };
+  constexpr auto together = staggered_rows<T>::rows;
   auto o = std::size_t{0};
-  if (staggered_rows<T>::takes(in)) {
-    constexpr auto together = staggered_rows<T>::rows;
+  if (out >= together && staggered_rows<T>::takes(in)) {
     auto rows = staggered_rows<T>(weights, in, out / together);
     for (; o + together <= out; o += together) {
       V sum[together / width];
@@ -65,8 +71,11 @@ void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weight
                                            add_columns(x + k + c, columns, sum[v]);
                                          });
       });
-      for (auto v = std::size_t{0}; v < together / width; ++v)
+      for (auto v = std::size_t{0}; v < together / width; ++v) {
+        add_rest(in / staggered_rows<T>::line * staggered_rows<T>::line, in, x,
+                 weights + (o + v * width) * in, sum[v]);
         lane::store(y + o + v * width, sum[v]);
+      }
     }
   }
   for (; o < out; o += width) {

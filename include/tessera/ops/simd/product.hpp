@@ -61,7 +61,7 @@ template <> struct kernel_for<detail::product_fn, simd> {
         tiles.c += run * row_runs.other;
       }
       if constexpr (std::same_as<T, Stored>)
-        if (not in_runs && is_narrow(tiles)) return multiply_narrow(tiles);
+        if (not in_runs && depth_runs.first == 0 && is_narrow(tiles)) return multiply_narrow(tiles);
       tiles::multiply<T, Stored, true>(tiles);
     };
     if (not detail::is_shared(p.rows, p.columns, p.depth)) return run_part(p, 0);

@@ -16,19 +16,16 @@ template <class T> class staggered_rows {
   static constexpr auto line = std::size_t{64} / sizeof(T);  ///< the numbers of a cache line
   static constexpr auto rows = line;                         ///< of a group
 
-  /// Rows without a gap between them, each of whole lines, two of a row for each pair of a group
-  /// or more.
+  /// Groups of rows without a gap between them, one at least, of a length that it takes.
   staggered_rows(T const* first_row, std::size_t length, std::size_t groups)
       : group_(first_row), length_(length), groups_(groups) {
     for (auto l = std::size_t{0}; l + 1 < pairs; ++l)
       for (auto p = l + 1; p < pairs; ++p) copy_pair(group_, length_, p, l, l);
   }
-  [[nodiscard]] static auto takes(std::size_t length) -> bool {
-    return length % line == 0 && length >= 2 * pairs * line;
-  }
+  [[nodiscard]] static auto takes(std::size_t length) -> bool { return length >= 2 * pairs * line; }
 
-  /// f(k, lines) for every line of the group, k its first number in a row and lines[r * line] that
-  /// of row r; then the next group comes.
+  /// f(k, lines) for every whole line of the group, k its first number in a row and lines[r * line]
+  /// that of row r; then the next group comes.
   TESSERA_INLINE void read_group(auto const& f) {
     auto const group = group_;
     auto const length = length_;
@@ -53,10 +50,11 @@ template <class T> class staggered_rows {
   static constexpr auto pairs = rows / 2;
   static constexpr auto ahead = std::size_t{12};  ///< lines, enough for memory to answer in time
 
-  /// Line l of a row of the group, or, behind its end, of the row as far down in the next group.
+  /// Line l of a row of the group, or, behind its last, of the row as far down in the next group.
   [[nodiscard]] TESSERA_INLINE static auto place_of(std::size_t l, std::size_t length)
       -> std::size_t {
-    return l * line + (l * line < length ? 0 : (rows - 1) * length);
+    auto const lines = length / line;
+    return l < lines ? l * line : rows * length + (l - lines) * line;
   }
   TESSERA_INLINE void copy_pair(T const* group, std::size_t length, std::size_t pair,
                                 std::size_t number_of_line, std::size_t l) {
