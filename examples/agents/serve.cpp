@@ -6,6 +6,7 @@
 #include <tessera/serve/openai.hpp>
 #include <tessera/serve/process_metrics.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "commands.hpp"
@@ -25,6 +26,7 @@ struct serve_settings {
   std::string host = "127.0.0.1";
   std::uint64_t port = 8000;
   std::string token_file;
+  std::string allowed_origin;
   double answer_seconds = 600;
 };
 
@@ -43,6 +45,14 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
         [](engine_counts const& c) { return c.waiting; });
   gauge("generation_cached_tokens", "Tokens in the caches of active lanes.",
         [](engine_counts const& c) { return c.held; });
+}
+[[nodiscard]] auto header_text() -> CLI::Validator {
+  return {[](std::string& text) {
+            auto const fine = [](char one) { return one > ' ' && one < 0x7F; };
+            return std::ranges::all_of(text, fine) ? std::string{}
+                                                   : std::string{"expected letters of a URL"};
+          },
+          ""};
 }
 [[nodiscard]] auto serve(serve_settings const& s) -> int {
   auto counted = metrics{};
@@ -69,6 +79,7 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
       .request_timeout =
           std::chrono::milliseconds{static_cast<std::int64_t>(s.answer_seconds * 1000)},
       .open_paths = {"/health"},
+      .allowed_origin = s.allowed_origin,
       .error_body = openai_error_body,
       .observe = count_requests(counted)};
   if (not s.token_file.empty()) {
@@ -105,6 +116,9 @@ auto add_serve(CLI::App& program) -> command {
   app->add_option("--answer-seconds", s->answer_seconds, "the longest time for an answer")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));
+  app->add_option("--allow-origin", s->allowed_origin,
+                  "of web pages whose scripts may ask, as http://host:port; *: of all")
+      ->check(header_text());
   app->add_option("--token-file", s->token_file, "a secret that clients have to send");
   return {app, [s] { return serve(*s); }};
 }

@@ -4,6 +4,7 @@
 Requests that are none get a 4xx and nothing else, as tests/readers/serve_attacks.py makes them and as chats have
 them; promtool reads the metrics afterwards, where it is installed.
 """
+import http.client
 import json
 import pathlib
 import re
@@ -105,6 +106,13 @@ def listens_on_names(model):
     check(server.address.startswith("http://localhost:"), f"the address has the name: {server.address}")
     check(server.ask("GET", "/health")[0] == 200, "it is heard there")
     check(server.end() == 0, "it ends well")
+    server = Server(model, "--allow-origin", "*")
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("OPTIONS", CHAT, headers={"Origin": "http://page", "Access-Control-Request-Method": "POST"})
+    answer = connection.getresponse()
+    check(answer.status == 200 and answer.headers["Access-Control-Allow-Origin"] == "*", f"scripts may ask: {answer.status}")
+    check(server.end() == 0, "it ends well")
+    program.refuses((["serve", "--model", model, "--allow-origin", "a\r\nb"], "--allow-origin"))
     check(all(Server(model).end() == 0 for _ in range(10)), "whoever reads that it listens may end it at once")
     program.refuses((["serve", "--model", model, "--host", "no.such.name.invalid"], "cannot listen on no.such.name.invalid:8000"),
                     (["serve", "--model", model, "--host", ""], "expected an address or a name, got none"),

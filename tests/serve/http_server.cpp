@@ -193,6 +193,31 @@ TEST_CASE("http_server: with a token, only those who know it are answered") {
   CHECK(status("/live", "") == 200);
   CHECK(status("/live/", "") == 401);
 }
+TEST_CASE("http_server: scripts of the pages that are allowed may ask, and no others") {
+  auto const open = http_server({.token = "secret", .allowed_origin = "http://page"}, echo);
+  auto const asks = [](http_server const& server, std::string const& text) {
+    return test::client(server.port()).ask(text);
+  };
+  auto const preflight = std::string{
+      "OPTIONS /v1/x HTTP/1.1\r\nHost: x\r\nOrigin: http://page\r\n"
+      "Access-Control-Request-Method: POST\r\n\r\n"};
+  auto const may = asks(open, preflight);
+  CHECK(may.status == 200);
+  CHECK_THAT(may.head,
+             Contains("Access-Control-Allow-Origin: http://page\r\n") &&
+                 Contains("Access-Control-Allow-Headers: Authorization, Content-Type\r\n") &&
+                 Contains("Access-Control-Allow-Methods: GET, POST, OPTIONS\r\n"));
+  auto const got = asks(open, test::get("/", "Authorization: Bearer secret\r\n"));
+  CHECK(got.status == 200);
+  CHECK_THAT(got.head, Contains("Access-Control-Allow-Origin: http://page\r\n"));
+  CHECK(asks(open, test::get("/")).status == 401);
+  CHECK(asks(open, "OPTIONS / HTTP/1.1\r\nHost: x\r\n\r\n").status == 401);
+
+  auto const shut = http_server({.token = "secret"}, echo);
+  CHECK(asks(shut, preflight).status == 401);
+  CHECK_THAT(asks(shut, test::get("/", "Authorization: Bearer secret\r\n")).head,
+             not Contains("Access-Control"));
+}
 TEST_CASE("http_server: an answer may come in pieces, as server-sent events do") {
   auto waiting = kept{};
   auto server = http_server({}, std::ref(waiting));

@@ -34,12 +34,13 @@ namespace detail {
 /// What stands in the only block of code of a text, as models like to write JSON; else the text.
 [[nodiscard]] inline auto unfenced(std::string_view text) -> std::string_view {
   constexpr auto fence = std::string_view{"```"};
+  constexpr auto none = std::string_view::npos;
   auto const first = text.find(fence);
-  if (first == text.npos) return text;
+  if (first == none) return text;
   auto const begin = text.find('\n', first);
   auto const end = text.find(fence, first + fence.size());
-  if (begin == text.npos || end == text.npos || end < begin) return text;
-  if (text.find(fence, end + fence.size()) != text.npos) return text;
+  if (begin == none || end == none || end < begin) return text;
+  if (text.find(fence, end + fence.size()) != none) return text;
   return text.substr(begin, end - begin);
 }
 /// A member that is a text; anything else is an error that says so.

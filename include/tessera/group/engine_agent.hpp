@@ -97,10 +97,10 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
   }
   void reason(std::string target) {
     auto const content = std::string{request_.view.answer_of(target)};
-    auto asked = asked_for("You vote for " + target + ": " + content +
-                           "\nSay in one short sentence why this is right.");
+    auto const asked = asked_for("You vote for " + target + ": " + content +
+                                 "\nSay in one short sentence why this is right.");
     action_ = {group_event_kind::vote, std::move(target), {}};
-    speak(step::reason, std::move(asked), options_.reason_tokens);
+    speak(step::reason, asked, options_.reason_tokens);
   }
 
   [[nodiscard]] static auto actions() -> std::vector<std::string> { return {"new_answer", "vote"}; }

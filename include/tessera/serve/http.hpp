@@ -129,6 +129,7 @@ struct http_options {
   std::chrono::milliseconds drain_timeout{10'000};
   std::string token = {};  ///< asked for as `Authorization: Bearer <token>`, where it is not empty
   std::vector<std::string> open_paths = {};  ///< which need no token
+  std::string allowed_origin = {};  ///< of pages whose scripts may ask; "*": of all, empty: of none
   std::function<std::string(unsigned, std::string const&)> error_body = tessera::error_body;
   std::function<void(http_observation const&)> observe = {};  ///< called once for each answer
 };

@@ -224,9 +224,14 @@ class http_session : public std::enable_shared_from_this<http_session> {
     keep_alive_ = head.keep_alive();
     without_body_ = request_->method == "HEAD";
   }
+  /// What a browser asks before a script may: it sends no token with it.
+  [[nodiscard]] auto is_preflight() const -> bool {
+    return not core_->options.allowed_origin.empty() && request_->method == "OPTIONS" &&
+           request_->header("Access-Control-Request-Method").has_value();
+  }
   void check_token() const {
     auto const& options = core_->options;
-    if (options.token.empty() ||
+    if (options.token.empty() || is_preflight() ||
         std::ranges::find(options.open_paths, request_->path) != options.open_paths.end())
       return;
     static constexpr auto scheme = std::string_view{"bearer "};
@@ -322,6 +327,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
         std::to_string(response.status) + ' ' + std::string{status_text(response.status)} + "\r\n";
     if (not response.type.empty()) append_header(text, "Content-Type", response.type);
     for (auto const& [name, value] : response.headers) append_header(text, name, value);
+    if (auto const& origin = core_->options.allowed_origin; not origin.empty())
+      append_header(text, "Access-Control-Allow-Origin", origin);
     append_header(text, "Connection", keep_alive_ ? "keep-alive" : "close");
     return text;
   }
@@ -521,6 +528,12 @@ class session_exchange final : public http_exchange {
 
 inline void http_session::hand_over() {
   request_->body = std::move(parser_->get().body());
+  if (is_preflight()) {
+    write_answer({.headers = {{"Access-Control-Allow-Methods", "GET, POST, OPTIONS"},
+                              {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
+                              {"Access-Control-Max-Age", "600"}}});
+    return;
+  }
   if (not core_->take_place()) throw too_many("too many requests wait for their answers");
   counted_ = true;
   wanted_ = std::make_shared<bool const>(true);
