@@ -41,7 +41,8 @@ struct config_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-[[nodiscard]] inline auto read_json(std::filesystem::path const& path) -> nlohmann::json {
+/// The object in a file of JSON; an empty one where there is no file.
+[[nodiscard]] inline auto object_in_file(std::filesystem::path const& path) -> nlohmann::json {
   auto error = std::error_code{};
   if (not std::filesystem::exists(path, error)) return nlohmann::json::object();
   auto const text = read_text(path);
@@ -206,7 +207,7 @@ class model_repository {
     auto const path = root_ / name / "traffic.json";
     auto traffic = nlohmann::json::object();
     try {
-      traffic = detail::read_json(path);  // others may keep something beside the weights
+      traffic = detail::object_in_file(path);  // others may keep something beside the weights
     } catch (detail::config_error const&) {
       traffic.clear();  // no object: it is replaced
     }
@@ -278,8 +279,8 @@ class model_repository {
                       look_of(root_ / name / "config.json");
     if (std::exchange(one.seen, look) == look) return;
     try {
-      auto config = detail::read_json(root_ / name / "config.json");
-      config.merge_patch(detail::read_json(folder / "config.json"));
+      auto config = detail::object_in_file(root_ / name / "config.json");
+      config.merge_patch(detail::object_in_file(folder / "config.json"));
       auto const kind = config.value("kind", name);
       auto const factory = factories_.find(kind);
       if (factory == factories_.end())
@@ -297,8 +298,8 @@ class model_repository {
   }
   void read_traffic(std::string const& name) {
     try {
-      table_.set_weights(name,
-                         detail::weights_of_json(detail::read_json(root_ / name / "traffic.json")));
+      table_.set_weights(
+          name, detail::weights_of_json(detail::object_in_file(root_ / name / "traffic.json")));
     } catch (std::exception const& e) {
       for (auto& [version, one] : known_[name])
         if (one.reason.empty()) one.reason = e.what();
