@@ -10,6 +10,7 @@
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/elementwise.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace tessera {
@@ -621,10 +622,8 @@ struct attention_layer {
       auto* const k = at.k + row * kv_width;
       turn<B>(s, before, seen.q, columns[0], heads, false);
       turn<B>(s, before, k, kv_width, kv_heads, false);
-      for (auto i = std::size_t{0}; i < s.times * kv_width; ++i) {
-        seen.k[before * kv_width + i] = k[i];
-        seen.v[before * kv_width + i] = v[i];
-      }
+      std::copy_n(k, s.times * kv_width, seen.k + before * kv_width);
+      std::copy_n(v, s.times * kv_width, seen.v + before * kv_width);
     });
     scaled_dot_product_attention.template forward_each<B, T>(
         [&](auto const& take) {

@@ -30,7 +30,7 @@ class http_call {
  public:
   using clock = std::chrono::steady_clock;
 
-  http_call(http_address const& to, std::string const& path, std::optional<std::string> body,
+  http_call(http_address const& to, std::string const& path, std::optional<std::string> const& body,
             std::string const& token)
       : request_(body ? boost::beast::http::verb::post : boost::beast::http::verb::get,
                  to.prefix + path, 11, body.value_or("")) {

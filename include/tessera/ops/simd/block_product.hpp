@@ -211,13 +211,13 @@ template <class Stored> struct block_kernel {
     auto const once = p.rows <= MostRows && step >= blocks;
     auto const outputs = once ? whole : outputs_of_part(Panels * width);
     auto o = share{0, std::min(outputs, whole)};
-    do {
+    for (auto goes_on = true; goes_on; goes_on = o.count > 0) {
       for (auto b = std::size_t{0}; b < blocks; b += step)
         for (auto row = std::size_t{0}; row < p.rows; row += MostRows)
           turn_part<Panels>(x, weights, {row, std::min(MostRows, p.rows - row)}, o,
                             {b, std::min(step, blocks - b)});
       o = {o.first + o.count, std::min(outputs, whole - o.first - o.count)};
-    } while (o.count > 0);
+    }
   }
   /// Outputs whose weights take part_bytes at most, but for a last unit.
   [[nodiscard]] auto outputs_of_part(std::size_t unit) const -> std::size_t {

@@ -19,8 +19,8 @@ template <class T> class staggered_rows {
   /// Groups of rows without a gap between them, one at least, of a length that it takes.
   staggered_rows(T const* first_row, std::size_t length, std::size_t groups)
       : group_(first_row), length_(length), groups_(groups) {
-    for (auto l = std::size_t{0}; l + 1 < pairs; ++l)
-      for (auto p = l + 1; p < pairs; ++p) copy_pair(group_, length_, p, l, l);
+    for (auto at = std::size_t{0}; at + 1 < pairs; ++at)
+      for (auto p = at + 1; p < pairs; ++p) copy_pair(group_, length_, p, at, at);
   }
   [[nodiscard]] static auto takes(std::size_t length) -> bool { return length >= 2 * pairs * line; }
 
@@ -32,14 +32,14 @@ template <class T> class staggered_rows {
     auto const lines = length / line;
     auto const has_next = groups_ > 1;
     auto at = at_;
-    for (auto l = std::size_t{0}; l < lines; ++l, ++at) {
+    for (auto i = std::size_t{0}; i < lines; ++i, ++at) {
       // The pair that is furthest ahead comes first: the order that memory likes best.
 #pragma GCC unroll 8
-      for (auto i = std::size_t{1}; i <= pairs; ++i) {
-        auto const p = pairs - i;
-        if (l + p < lines || has_next) copy_pair(group, length, p, at + p, l + p);
+      for (auto back = std::size_t{1}; back <= pairs; ++back) {
+        auto const p = pairs - back;
+        if (i + p < lines || has_next) copy_pair(group, length, p, at + p, i + p);
       }
-      f(l * line, ring_ + at % pairs * rows * line);
+      f(i * line, ring_ + at % pairs * rows * line);
     }
     at_ = at;
     --groups_;
@@ -50,24 +50,24 @@ template <class T> class staggered_rows {
   static constexpr auto pairs = rows / 2;
   static constexpr auto ahead = std::size_t{12};  ///< lines, enough for memory to answer in time
 
-  /// Line l of a row of the group, or, behind its last, of the row as far down in the next group.
-  [[nodiscard]] TESSERA_INLINE static auto place_of(std::size_t l, std::size_t length)
+  /// Line i of a row of the group, or, behind its last, of the row as far down in the next group.
+  [[nodiscard]] TESSERA_INLINE static auto place_of(std::size_t i, std::size_t length)
       -> std::size_t {
     auto const lines = length / line;
-    return l < lines ? l * line : rows * length + (l - lines) * line;
+    return i < lines ? i * line : rows * length + (i - lines) * line;
   }
   TESSERA_INLINE void copy_pair(T const* group, std::size_t length, std::size_t pair,
-                                std::size_t number_of_line, std::size_t l) {
+                                std::size_t number_of_line, std::size_t i) {
     auto const* const first = group + 2 * pair * length;
-    auto const* const next = first + place_of(l + ahead, length);
+    auto const* const next = first + place_of(i + ahead, length);
     __builtin_prefetch(next);
     __builtin_prefetch(next + length);
-    auto const* const from = first + place_of(l, length);
+    auto const* const from = first + place_of(i, length);
     auto* const to = ring_ + (number_of_line % pairs * rows + 2 * pair) * line;
 #pragma GCC unroll 4
-    for (auto i = std::size_t{0}; i < line; i += lane::pack<T>::width) {
-      lane::store(to + i, lane::load(from + i));
-      lane::store(to + line + i, lane::load(from + length + i));
+    for (auto j = std::size_t{0}; j < line; j += lane::pack<T>::width) {
+      lane::store(to + j, lane::load(from + j));
+      lane::store(to + line + j, lane::load(from + length + j));
     }
   }
 
