@@ -10,7 +10,6 @@
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/elementwise.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace tessera {
@@ -617,13 +616,17 @@ struct attention_layer {
     using B = backend_of<decltype(m.kept.query)>;
     static_assert(not on_device<B>, "attention: sequences at places of their own are a host's");
     for_each_lane(rows, m, [&](std::size_t lane, std::size_t row, std::size_t before, sizes s) {
-      auto const seen = cache_of<T>(at.q + row * columns[0], lane, m);
-      auto const* const v = at.v + row * kv_width;
-      auto* const k = at.k + row * kv_width;
-      turn<B>(s, before, seen.q, columns[0], heads, false);
-      turn<B>(s, before, k, kv_width, kv_heads, false);
-      std::copy_n(k, s.times * kv_width, seen.k + before * kv_width);
-      std::copy_n(v, s.times * kv_width, seen.v + before * kv_width);
+      auto const own =
+          places<T>{at.q + row * columns[0], at.k + row * kv_width, at.v + row * kv_width};
+      auto const seen = cache_of<T>(own.q, lane, m);
+      turn<B>(s, before, own.q, columns[0], heads, false);
+      turn<B>(s, before, own.k, kv_width, kv_heads, false);
+      auto const first = before * kv_width;
+      auto const count = s.times * kv_width;
+      for (auto i = first; i < first + count; ++i) {
+        seen.k[i] = own.k[i - first];
+        seen.v[i] = own.v[i - first];
+      }
     });
     scaled_dot_product_attention.template forward_each<B, T>(
         [&](auto const& take) {
