@@ -146,6 +146,17 @@ template <class T> struct attention_heads {
           lengths[lane] > T{0} ? first.keys - static_cast<std::size_t>(lengths[lane]) : first.keys;
     return result;
   }
+  /// The heads that see the keys of h, the first of them, as the queries of one; each has one query.
+  [[nodiscard]] constexpr auto sharing_from(std::size_t lane, std::size_t h) const
+      -> attention_head<T> {
+    auto result = head(lane, h);
+    result.unseen = result.keys - result.seen(0);
+    result.causal = false;
+    result.queries = sharing;
+    result.q_row = result.out = result.width;
+    result.sum = 1;
+    return result;
+  }
   [[nodiscard]] constexpr auto slopes(attention_slopes<T> const& of_first, std::size_t lane,
                                       std::size_t h) const -> attention_slopes<T> {
     return {of_first.y + out_at(lane, h),

@@ -32,6 +32,10 @@ inline namespace TESSERA_TARGET {
 template <class T> struct pack;
 template <class T> struct mask;
 
+/// Asks memory for a line that is needed later, into the second level. A first level waits for few
+/// lines at a time (24 on a Zen 4, of 64 bytes: 16 GB/s, where memory gives 28 to the second).
+TESSERA_INLINE inline void fetch(void const* place) { __builtin_prefetch(place, 0, 2); }
+
 /// A yes or no for each lane of pack<T>.
 template <class T> struct mask {
   detail::batch_mask<T> value;

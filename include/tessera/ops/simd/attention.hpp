@@ -6,6 +6,8 @@
 #include <tessera/ops/simd/shared_product.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
 
+#include <bit>
+
 namespace tessera {
 
 /// A block of queries at a time: their scores with all keys, softmax, and the sum of the values,
@@ -18,6 +20,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// the values anew. Three take 0.5 to 0.9 of a block's time, four up to 1.25 (AVX-512, 128 to
   /// 1024 keys of 64 numbers).
   static constexpr std::size_t few = 3;
+  /// Queries that see the same keys, which are turned once for them all.
+  static constexpr std::size_t together = tiles::vectors == 4 ? 4 : 3;
   /// A decode step asks for the rows of so many keys and values before it reads them: a head's
   /// parts lie too far apart for a processor to foresee.
   static constexpr std::size_t keys_ahead = 32;
@@ -38,11 +42,12 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   static constexpr void forward(detail::attention_head<T> const& head, T* y, T* log_sum,
                                 auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
-    forward_in(head, y, log_sum, part_of_workspace<T>{memory.k, memory.p, memory.rows, padded});
+    forward_in(head, 1, y, log_sum, part_of_workspace<T>{memory.k, memory.p, memory.rows, padded});
   }
-  /// The heads of all calls, in parts by the threads that share them. Each part has memory of its
-  /// own: a row of scores where all queries are few; else one of two halves, as a backward pass
-  /// needs twice what a forward pass does.
+  /// The heads of all calls, in parts by the threads that share them; heads of one query that see
+  /// the same keys go together. Each part has memory of its own: some rows of scores where all
+  /// queries are few; else one of two halves, as a backward pass needs twice what a forward pass
+  /// does.
   static constexpr void forward_each(auto const& walk, auto& memory) {
     using T = std::remove_reference_t<decltype(memory.p[0])>;
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
@@ -53,19 +58,22 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       work += every.lanes * every.heads * one.queries * one.keys * 2 * one.width;
       all_few = all_few && every.lengths == nullptr && are_few(one);
     });
-    auto const parts =
-        detail::is_shared(work, 1, 1) ? detail::threads_for(work, all_few ? block : 2) : 1;
+    auto const parts = detail::is_shared(work, 1, 1)
+                           ? detail::threads_for(work, all_few ? block / together : 2)
+                           : 1;
     auto const run_part = [&](std::size_t part) {
-      auto const own =
-          all_few     ? part_of_workspace<T>{nullptr, memory.p + part * padded, nullptr, padded}
-          : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
-                      : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
+      auto const own = all_few ? part_of_workspace<T>{nullptr, memory.p + part * together * padded,
+                                                      nullptr, padded}
+                       : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
+                                   : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
       auto number = std::size_t{0};
       walk([&](detail::attention_heads<T> const& every, T* y, T* log_sum) {
+        auto const step = every.first.queries == 1 ? every.sharing : std::size_t{1};
         for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
-          for (auto h = std::size_t{0}; h < every.heads; ++h)
+          for (auto h = std::size_t{0}; h < every.heads; h += step)
             if (number++ % parts == part)
-              forward_in(every.head(lane, h), y + every.out_at(lane, h),
+              forward_in(step == 1 ? every.head(lane, h) : every.sharing_from(lane, h), step,
+                         y + every.out_at(lane, h),
                          log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h, own);
       });
     };
@@ -118,14 +126,16 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     T* rows;
     std::size_t padded;
   };
+  /// `sharing`: so many heads that share their keys are the queries of one.
   template <class T>
-  [[nodiscard]] static constexpr auto are_few(detail::attention_head<T> const& head) -> bool {
-    return head.queries <= few && head.seen(0) >= lane::pack<T>::width;
+  [[nodiscard]] static constexpr auto are_few(detail::attention_head<T> const& head,
+                                              std::size_t sharing = 1) -> bool {
+    return head.queries <= few * sharing && head.seen(0) >= lane::pack<T>::width;
   }
   template <class T>
-  static constexpr void forward_in(detail::attention_head<T> const& head, T* y, T* log_sum,
-                                   part_of_workspace<T> const& own) {
-    if (are_few(head)) return one_by_one(head, y, log_sum, own.p);
+  static constexpr void forward_in(detail::attention_head<T> const& head, std::size_t sharing, T* y,
+                                   T* log_sum, part_of_workspace<T> const& own) {
+    if (are_few(head, sharing)) return some_at_once(head, y, log_sum, own.p, own.padded);
     lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
     auto const gathers = head.queries > tiles::rows;
     if (gathers) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
@@ -142,75 +152,121 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                           tiles::start::zero, nullptr});
     }
   }
+  /// Those that see the same keys, up to `together` at once.
   template <class T>
-  static void one_by_one(detail::attention_head<T> const& head, T* y, T* log_sum, T* p) {
-    constexpr auto width = lane::pack<T>::width;
-    for (auto i = std::size_t{0}; i < head.queries; ++i) {
-      auto const keys = head.seen(i);
-      for (auto j = std::size_t{0}; j < keys; j += width) {
-        auto const first = keys - j < width ? keys - width : j;  // the last may be computed twice
-        fetch_rows<width>(head.k + (first + keys_ahead) * head.kv_row, head.kv_row, head.width);
-        lane::store(p + first,
-                    scores_of_one(head, head.q + i * head.q_row, head.k + first * head.kv_row));
+  static void some_at_once(detail::attention_head<T> const& head, T* y, T* log_sum, T* p,
+                           std::size_t padded) {
+    auto i = std::size_t{0};
+    auto const run = [&]<std::size_t Queries>() {
+      if constexpr (Queries <= together) {
+        if (i + Queries > head.queries || head.seen(i) != head.seen(i + Queries - 1)) return false;
+        auto part = head;
+        part.q += i * head.q_row;
+        at_once<Queries>(part, head.seen(i), y + i * head.out,
+                         log_sum == nullptr ? nullptr : log_sum + i * head.sum, p, padded);
+        i += Queries;
+        return true;
+      } else {
+        return false;
       }
-      auto const sum = softmax(p, keys, keys, head.scale);
-      if (log_sum != nullptr) log_sum[i * head.sum] = sum;
-      add_values(head, keys, p, y + i * head.out);
+    };
+    while (i < head.queries)
+      static_cast<void>(run.template operator()<4>() || run.template operator()<3>() ||
+                        run.template operator()<2>() || run.template operator()<1>());
+  }
+  template <std::size_t Queries, class T>
+  static void at_once(detail::attention_head<T> const& head, std::size_t keys, T* y, T* log_sum,
+                      T* p, std::size_t padded) {
+    constexpr auto width = lane::pack<T>::width;
+    for (auto j = std::size_t{0}; j < keys; j += width) {
+      auto const first = keys - j < width ? keys - width : j;  // the last may be computed twice
+      fetch_rows<width>(head.k + (first + keys_ahead) * head.kv_row, head.kv_row, head.width);
+      scores_at_once<Queries>(head, head.k + first * head.kv_row, p + first, padded);
     }
+    for (auto i = std::size_t{0}; i < Queries; ++i) {
+      auto const sum = softmax(p + i * padded, keys, keys, head.scale);
+      if (log_sum != nullptr) log_sum[i * head.sum] = sum;
+    }
+    add_values<Queries>(head, keys, p, padded, y);
   }
   template <std::size_t Rows, class T>
   TESSERA_INLINE static void fetch_rows(T const* first, std::size_t row, std::size_t width) {
     for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(T))
 #pragma GCC unroll 16
-      for (auto r = std::size_t{0}; r < Rows; ++r) __builtin_prefetch(first + r * row + d);
+      for (auto r = std::size_t{0}; r < Rows; ++r) lane::fetch(first + r * row + d);
   }
-  /// Of one query with a vector of keys, which are turned a cache line of each at a time.
-  template <class T>
-  [[nodiscard]] static auto scores_of_one(detail::attention_head<T> const& head, T const* q,
-                                          T const* k) -> lane::pack<T> {
+  /// Of queries with a vector of keys, which are turned a cache line of each at a time.
+  template <std::size_t Queries, class T>
+  static void scores_at_once(detail::attention_head<T> const& head, T const* k, T* p,
+                             std::size_t padded) {
     using V = lane::pack<T>;
     constexpr auto line = std::size_t{64} / sizeof(T);
-    auto sum = V(T{0});
+    V sum[Queries];
+#pragma GCC unroll 4
+    for (auto& s : sum) s = V(T{0});
+    auto const add = [&](std::size_t d, V column) TESSERA_INLINE {
+#pragma GCC unroll 4
+      for (auto i = std::size_t{0}; i < Queries; ++i)
+        sum[i] = fma(V(head.q[i * head.q_row + d]), column, sum[i]);
+    };
     auto d = std::size_t{0};
     for (; d + line <= head.width; d += line)
       lane::for_columns_of_line(k + d, head.kv_row,
                                 [&](std::size_t c, auto const& columns) TESSERA_INLINE {
 #pragma GCC unroll 4
                                   for (auto i = std::size_t{0}; i < lane::columns_at_once<T>; ++i)
-                                    sum = fma(V(q[d + c + i]), columns[i], sum);
+                                    add(d + c + i, columns[i]);
                                 });
     for (; d < head.width; ++d) {
       T column[V::width];
       for (auto r = std::size_t{0}; r < V::width; ++r) column[r] = k[r * head.kv_row + d];
-      sum = fma(V(q[d]), lane::load(column), sum);
+      add(d, lane::load(column));
     }
-    return sum;
+#pragma GCC unroll 4
+    for (auto i = std::size_t{0}; i < Queries; ++i) lane::store(p + i * padded, sum[i]);
   }
-  /// y = the values by p, keys ascending; 256 bytes of a row at a time where registers suffice, as
-  /// a second sweep over rows that lie far apart costs as much as the first.
-  template <class T>
+  /// Vectors of a row that so many queries add up at a time: 256 bytes for one where registers
+  /// suffice, as a second sweep over rows that lie far apart costs as much as the first.
+  template <class T, std::size_t Queries>
+  [[nodiscard]] static consteval auto vectors_at_once() -> std::size_t {
+    constexpr auto in_panel = tiles::panel<T> / lane::pack<T>::width;
+    constexpr auto sums = Queries == 1 ? 8 : std::bit_floor(tiles::rows * tiles::vectors / Queries);
+    return in_panel < sums ? in_panel : sums;
+  }
+  /// y = the values by p, keys ascending.
+  template <std::size_t Queries, class T>
   static void add_values(detail::attention_head<T> const& head, std::size_t keys, T const* p,
-                         T* y) {
+                         std::size_t padded, T* y) {
     using V = lane::pack<T>;
-    constexpr auto in_panel = tiles::panel<T> / V::width;
-    constexpr auto vectors = in_panel < 8 ? in_panel : std::size_t{8};
+    constexpr auto vectors = vectors_at_once<T, Queries>();
     auto d = std::size_t{0};
     for (; d + vectors * V::width <= head.width; d += vectors * V::width) {
-      V sum[vectors];
+      V sum[Queries][vectors];
+#pragma GCC unroll 4
+      for (auto& of_query : sum)
 #pragma GCC unroll 8
-      for (auto& s : sum) s = V(T{0});
+        for (auto& s : of_query) s = V(T{0});
       auto const* v = head.v + d;
       for (auto j = std::size_t{0}; j < keys; ++j, v += head.kv_row) {
-        auto const weight = V(p[j]);
         fetch_rows<1>(v + keys_ahead * head.kv_row, head.kv_row, vectors * V::width);
+        V value[vectors];
+#pragma GCC unroll 8
+        for (auto i = std::size_t{0}; i < vectors; ++i) value[i] = lane::load(v + i * V::width);
+#pragma GCC unroll 4
+        for (auto q = std::size_t{0}; q < Queries; ++q) {
+          auto const weight = V(p[q * padded + j]);
+#pragma GCC unroll 8
+          for (auto i = std::size_t{0}; i < vectors; ++i)
+            sum[q][i] = fma(weight, value[i], sum[q][i]);
+        }
+      }
+#pragma GCC unroll 4
+      for (auto q = std::size_t{0}; q < Queries; ++q)
 #pragma GCC unroll 8
         for (auto i = std::size_t{0}; i < vectors; ++i)
-          sum[i] = fma(weight, lane::load(v + i * V::width), sum[i]);
-      }
-#pragma GCC unroll 8
-      for (auto i = std::size_t{0}; i < vectors; ++i) lane::store(y + d + i * V::width, sum[i]);
+          lane::store(y + q * head.out + d + i * V::width, sum[q][i]);
     }
-    tiles::multiply<T>({1, head.width - d, keys, p, keys, 1, head.v + d, head.kv_row, y + d,
+    tiles::multiply<T>({Queries, head.width - d, keys, p, padded, 1, head.v + d, head.kv_row, y + d,
                         head.out, tiles::start::zero, nullptr});
   }
   /// The rows of all keys, `distance` apart, to rows that are `to_distance` apart.

@@ -52,7 +52,7 @@ template <> struct kernel_for<detail::layer_norm_fn, simd> {
         auto const normal =
             normal_row<T>{x + begin, weight, bias, y + begin, mean[first + r], scale[first + r]};
         auto const fetching = [&](auto lanes, std::size_t i) TESSERA_INLINE {
-          __builtin_prefetch(x + begin + i + block_bytes / sizeof(T));
+          lane::fetch(x + begin + i + block_bytes / sizeof(T));
           normal(lanes, i);
         };
         if (past_caches)

@@ -48,7 +48,7 @@ template <class T> class staggered_rows {
 
  private:
   static constexpr auto pairs = rows / 2;
-  static constexpr auto ahead = std::size_t{12};  ///< lines, enough for memory to answer in time
+  static constexpr auto ahead = std::size_t{16};  ///< lines, enough for memory to answer in time
 
   /// Line i of a row of the group, or, behind its last, of the row as far down in the next group.
   [[nodiscard]] TESSERA_INLINE static auto place_of(std::size_t i, std::size_t length)
@@ -60,8 +60,8 @@ template <class T> class staggered_rows {
                                 std::size_t number_of_line, std::size_t i) {
     auto const* const first = group + 2 * pair * length;
     auto const* const next = first + place_of(i + ahead, length);
-    __builtin_prefetch(next);
-    __builtin_prefetch(next + length);
+    lane::fetch(next);
+    lane::fetch(next + length);
     auto const* const from = first + place_of(i, length);
     auto* const to = ring_ + (number_of_line % pairs * rows + 2 * pair) * line;
 #pragma GCC unroll 4

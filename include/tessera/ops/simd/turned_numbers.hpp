@@ -22,7 +22,7 @@ TESSERA_INLINE inline void fetch_ahead(void const* from, std::size_t bytes_of_ro
   auto const rows = Vectors * lane::word_lanes * bytes_of_row;
   auto const* const ahead = static_cast<std::byte const*>(from) + (rows < least ? +least : rows);
 #pragma GCC unroll 16
-  for (auto line = std::size_t{0}; line < Bytes; line += 64) __builtin_prefetch(ahead + line);
+  for (auto line = std::size_t{0}; line < Bytes; line += 64) lane::fetch(ahead + line);
 }
 
 /// Numbers of 16 bits, eight of a row.
