@@ -49,8 +49,10 @@ def settings():
 
 
 def limit_peers(level):
-    """One thread, and the instruction set of Tessera: libraries do not know every processor."""
+    """One thread, and the instruction set of Tessera: libraries do not know every processor. NumPy,
+    whose arrays torch takes, asks for huge pages where the system gives them: so do the programs."""
     avx512 = level == "x86-64-v4"
+    os.environ["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1",
                       OPENBLAS_CORETYPE="SkylakeX" if avx512 else "Haswell")
     if not avx512:

@@ -148,6 +148,61 @@ TEST_CASE("attention: one query at a time gives the bits of all") {
   CHECK(test::same_bits(y, one));
 }
 
+TEMPLATE_TEST_CASE("attention: heads that share keys give the bits of the reference", "", float,
+                   double) {
+  using T = TestType;
+  constexpr auto most = std::size_t{70};
+  using heads = detail::attention_heads<T>;
+  auto const fast =
+      std::make_unique<kernel_for<detail::attention_fn, simd>::workspace<T, most, 64>>();
+  auto const slow =
+      std::make_unique<kernel_for<detail::attention_fn, reference>::workspace<T, most, 64>>();
+  for (auto const sharing : {1U, 2U, 3U, 4U, 5U, 9U, 60U})
+    for (auto const width : {4U, 20U, 64U})
+      for (auto const keys : {1U, 7U, 17U, 70U})
+        for (auto const queries : {1U, 2U})
+          for (auto const has_lengths : {false, true}) {
+            INFO("sharing " << sharing << ", width " << width << ", keys " << keys << ", queries "
+                            << queries << ", lengths " << has_lengths);
+            constexpr auto lanes = std::size_t{2};
+            auto const kv_heads = std::size_t{2};
+            auto const q_row = kv_heads * sharing * width;
+            auto const kv_row = kv_heads * width + 3;
+            auto q = std::vector<T>(lanes * queries * q_row);
+            auto kv = std::vector<T>(2 * lanes * keys * kv_row);
+            test::fill(q.data(), q.size(), sharing);
+            test::fill(kv.data(), kv.size(), width);
+            T const lengths[lanes] = {static_cast<T>(keys), static_cast<T>(keys / 2 + 1)};
+            auto const every = heads{.first = {.queries = queries,
+                                               .keys = keys,
+                                               .width = width,
+                                               .q_row = q_row,
+                                               .kv_row = kv_row,
+                                               .out = q_row,
+                                               .sum = kv_heads * sharing,
+                                               .before = keys > queries ? keys - queries - 1 : 0,
+                                               .causal = true,
+                                               .scale = T{0.25F},
+                                               .q = q.data(),
+                                               .k = kv.data(),
+                                               .v = kv.data() + lanes * keys * kv_row},
+                                     .lanes = lanes,
+                                     .heads = kv_heads * sharing,
+                                     .sharing = sharing,
+                                     .q_lane = queries * q_row,
+                                     .kv_lane = keys * kv_row,
+                                     .out_lane = queries * q_row,
+                                     .sum_lane = queries * kv_heads * sharing,
+                                     .lengths = has_lengths ? lengths : nullptr};
+            auto const run = [&]<class B>(B, auto& work) {
+              auto y = std::vector<T>(q.size() + q.size() / width);
+              detail::attention_fn::forward<B, T>(every, y.data(), y.data() + q.size(), work);
+              return y;
+            };
+            CHECK(test::same_bits(run(simd{}, *fast), run(reference{}, *slow)));
+          }
+}
+
 namespace {
 
 /// Five threads, one for each task; counts the tasks.

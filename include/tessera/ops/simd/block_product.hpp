@@ -192,10 +192,14 @@ template <class Stored> struct block_kernel {
     for (auto o = std::size_t{0}; o < whole; o += width) {
       auto const* const from = blocks_at(o, b);
       auto const tile = block_tile<format, Rows, 1>{x, p.y + o, p.y_row, count};
+      // The next block is turned before the products with this one: they would fill the places in
+      // which instructions wait, and the next loads would come after them.
       auto here = turned();
+      auto next = turned(from, p.in);
       tile.run([&](std::size_t i, std::size_t) TESSERA_INLINE {
         fetch<1>(from, i, asks);
-        here = turned(from + i, p.in);
+        here = next;
+        next = turned(from + std::min(i + 1, count - 1), p.in);
         return &here;
       });
     }
