@@ -634,7 +634,7 @@ struct attention_layer {
                         [&](std::size_t lane, std::size_t row, std::size_t before, sizes s) {
                           auto const seen = cache_of<T>(at.q + row * columns[0], lane, m);
                           take(heads_of<T>(s, before, before + s.times, seen, nullptr),
-                               mixed + row * q_width, m.kept.log_sum.data() + row * heads);
+                               mixed + row * q_width, static_cast<T*>(nullptr));
                         });
         },
         m.work.head);

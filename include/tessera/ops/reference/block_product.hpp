@@ -95,9 +95,10 @@ struct block_product {
   float* y;
   std::size_t y_row;  ///< the distance of two rows of y
 
-  constexpr void begin() const {
-    for (auto r = std::size_t{0}; r < rows; ++r)
-      for (auto o = std::size_t{0}; o < out; ++o) y[r * y_row + o] = bias == nullptr ? 0 : bias[o];
+  /// Outputs of some rows, from `first` on, start.
+  constexpr void begin(std::size_t row, std::size_t count, std::size_t first) const {
+    for (auto r = row; r < row + count; ++r)
+      for (auto o = first; o < out; ++o) y[r * y_row + o] = bias == nullptr ? 0 : bias[o];
   }
   /// The blocks of a part of x, for as many rows as there is memory for.
   constexpr void round(std::size_t row, std::size_t count, std::size_t block, std::size_t blocks,
@@ -122,7 +123,7 @@ struct block_product {
   template <class Stored> constexpr void run(weight_matrix<float, Stored> const& w) const {
     constexpr auto most = std::size_t{64};
     rounded_block rounded[most] = {};
-    begin();
+    begin(0, rows, 0);
     for (auto r = std::size_t{0}; r < rows; ++r)
       for (auto b = std::size_t{0}; b < in / block_length; b += most) {
         auto const left = in / block_length - b;

@@ -112,17 +112,23 @@ template <std::size_t Rows, class Stored> struct affine_map_turned {
 
  private:
   TESSERA_INLINE void vector(std::size_t o) const {
-    constexpr auto bytes = turned::length / numbers_of_stored<Stored> * sizeof(Stored);
+    constexpr auto stored = turned::length / numbers_of_stored<Stored>;
+    constexpr auto bytes = stored * sizeof(Stored);
     V sum[Rows];
     for (auto& s : sum) s = bias == nullptr ? V(0.0F) : lane::load(bias + o);
     auto const* const from = row_of(o);
     auto k = std::size_t{0};
-    for (; k + turned::length <= in; k += turned::length) {
-      auto const at = k / numbers_of_stored<Stored>;
-      fetch_ahead<width * bytes>(from + at * width, in / turned::length * bytes);
-      auto const numbers = turned(from + at, weights.row);
+    if (in >= turned::length) {
+      // The next numbers are turned before the products with these, as in block_product.hpp.
+      auto const last = in / turned::length - 1;
+      auto next = turned(from, weights.row);
+      for (auto i = std::size_t{0}; i <= last; ++i, k += turned::length) {
+        fetch_ahead<width * bytes>(from + i * stored * width, in / turned::length * bytes);
+        auto const numbers = next;
+        next = turned(from + (i < last ? i + 1 : i) * stored, weights.row);
 #pragma GCC unroll 32
-      for (auto j = std::size_t{0}; j < turned::length; ++j) add(k + j, numbers[j], sum);
+        for (auto j = std::size_t{0}; j < turned::length; ++j) add(k + j, numbers[j], sum);
+      }
     }
     for (; k < in; ++k) {
       float column[width];

@@ -144,8 +144,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       auto const keys = head.seen(first + rows - 1);
       scores(head, first, rows, keys, own.k, own.p, own.padded);
       for (auto r = std::size_t{0}; r < rows; ++r) {
-        auto const sum = softmax(own.p + r * own.padded, head.seen(first + r), keys, head.scale);
-        if (log_sum != nullptr) log_sum[(first + r) * head.sum] = sum;
+        softmax(own.p + r * own.padded, head.seen(first + r), keys, head.scale,
+                log_sum == nullptr ? nullptr : log_sum + (first + r) * head.sum);
       }
       tiles::multiply<T>({rows, head.width, keys, own.p, own.padded, 1, gathers ? own.rows : head.v,
                           gathers ? head.width : head.kv_row, y + first * head.out, head.out,
@@ -184,8 +184,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       scores_at_once<Queries>(head, head.k + first * head.kv_row, p + first, padded);
     }
     for (auto i = std::size_t{0}; i < Queries; ++i) {
-      auto const sum = softmax(p + i * padded, keys, keys, head.scale);
-      if (log_sum != nullptr) log_sum[i * head.sum] = sum;
+      softmax(p + i * padded, keys, keys, head.scale,
+              log_sum == nullptr ? nullptr : log_sum + i * head.sum);
     }
     add_values<Queries>(head, keys, p, padded, y);
   }
@@ -300,11 +300,13 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     tiles::multiply<T>({rows, keys, head.width, head.q + first * head.q_row, head.q_row, 1, k,
                         padded, p, padded, tiles::start::zero, nullptr});
   }
-  /// Scores to probabilities, zero beyond what the query sees; returns the logarithm of the sum.
-  template <class T> static auto softmax(T* p, std::size_t seen, std::size_t keys, T scale) -> T {
+  /// Scores to probabilities, zero beyond what the query sees; the logarithm of the sum goes to
+  /// log_sum, unless it is null.
+  template <class T>
+  static void softmax(T* p, std::size_t seen, std::size_t keys, T scale, T* log_sum) {
     auto const [most, total] = detail::softmax_of_row(scaled<T>{p, scale}, seen, p);
     for (auto j = seen; j < keys; ++j) p[j] = T{0};
-    return most + lane::log(total);
+    if (log_sum != nullptr) *log_sum = most + lane::log(total);
   }
   template <class T>
   static void slopes(T* p, T* dp, std::size_t seen, std::size_t keys, T scale, T log_sum, T inner) {

@@ -42,6 +42,12 @@ struct takes_larger_number {
   }
 };
 
+/// What sums start from: rows of y, or one row for all of them.
+struct block_start {
+  float const* first;
+  std::size_t row;  ///< the distance of two rows, or 0
+};
+
 /// Rows of y and vectors of outputs, that go on with some blocks. Blocks of x lie by their number,
 /// those of all rows side by side, so that one address serves the rows.
 template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile {
@@ -53,12 +59,13 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
   float* y;
   std::size_t y_row;
   std::size_t blocks;
+  block_start start;
 
   /// Of what weights(b, p) points to: block b of vector p.
   TESSERA_INLINE void run(auto const& weights) const {
     V sum[Rows][Panels];
     each([&](std::size_t r, std::size_t p)
-             TESSERA_INLINE { sum[r][p] = lane::load(y + r * y_row + p * width); });
+             TESSERA_INLINE { sum[r][p] = lane::load(start.first + r * start.row + p * width); });
     auto const* here = x;
     for (auto b = std::size_t{0}; b < blocks; ++b, here += Rows) {
       typename turned::sums products[Rows][Panels];
@@ -152,7 +159,6 @@ template <class Stored> struct block_kernel {
   std::size_t whole = p.out / width * width;
 
   void run() const {
-    p.begin();
     if (p.rows <= few_rows)
       by_few_rows();
     else if (p.rows <= 8)
@@ -191,7 +197,7 @@ template <class Stored> struct block_kernel {
     auto const asks = asks_for(b, count);
     for (auto o = std::size_t{0}; o < whole; o += width) {
       auto const* const from = blocks_at(o, b);
-      auto const tile = block_tile<format, Rows, 1>{x, p.y + o, p.y_row, count};
+      auto const tile = block_tile<format, Rows, 1>{x, p.y + o, p.y_row, count, start_of(0, o, b)};
       // The next block is turned before the products with this one: they would fill the places in
       // which instructions wait, and the next loads would come after them.
       auto here = turned();
@@ -257,17 +263,24 @@ template <class Stored> struct block_kernel {
     }
     auto* const y = p.y + rows.first * p.y_row + o;
     auto const fours = rows.count / 4 * 4;
-    multiply<4, Panels>(x, weights, y, fours, b.count);
+    multiply<4, Panels>(x, weights, y, fours, b.count, start_of(rows.first, o, b.first));
     multiply<1, Panels>(x + fours * b.count, weights, y + fours * p.y_row, rows.count - fours,
-                        b.count);
+                        b.count, start_of(rows.first + fours, o, b.first));
   }
   template <std::size_t Rows, std::size_t Panels>
   // NOLINTNEXTLINE(readability-non-const-parameter): written
   [[gnu::noinline]] void multiply(rounded_block const* x, turned const* weights, float* y,
-                                  std::size_t rows, std::size_t count) const {
-    for (auto r = std::size_t{0}; r < rows; r += Rows, x += Rows * count, y += Rows * p.y_row)
-      block_tile<format, Rows, Panels>{x, y, p.y_row, count}.run(
+                                  std::size_t rows, std::size_t count, block_start start) const {
+    for (auto r = std::size_t{0}; r < rows;
+         r += Rows, x += Rows * count, y += Rows * p.y_row, start.first += Rows * start.row)
+      block_tile<format, Rows, Panels>{x, y, p.y_row, count, start}.run(
           [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
+  }
+  /// Before block b, from a row and an output on.
+  [[nodiscard]] auto start_of(std::size_t row, std::size_t o, std::size_t b) const -> block_start {
+    alignas(64) static constexpr float zeros[2 * width] = {};
+    if (b > 0) return {p.y + row * p.y_row + o, p.y_row};
+    return {p.bias == nullptr ? zeros : p.bias + o, 0};
   }
   /// How many blocks each block asks for: where they are read in parts, the first part asks for all
   /// of them, in their order.
@@ -288,6 +301,7 @@ template <class Stored> struct block_kernel {
   void leave(rounded_block const* x, std::size_t row, std::size_t rows, std::size_t b,
              std::size_t count) const {
     if (whole == p.out) return;
+    if (b == 0) p.begin(row, rows, whole);
     for (auto r = std::size_t{0}; r < rows; ++r) p.add(w, row + r, whole, b, count, x + r, rows);
   }
 };
