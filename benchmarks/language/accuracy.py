@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """accuracy.py <agents> <SmolLM2 gguf> [<text of the perplexity>]: a real model beside transformers.
 
-Needs torch, transformers and gguf of PyPI. 20 prompts: the scores of all tokens behind each, and the greedy
+Needs torch, transformers, accelerate and gguf of PyPI. 20 prompts: the scores of all tokens behind each, and the greedy
 text of 200 tokens, by float arithmetic on the file's weights; where two texts part, both candidates' scores
 in transformers. Then the perplexity of a text with the weights multiplied as stored, beside widened ones.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """speed.py <agents> <SmolLM2-135M-Instruct.gguf> [--rounds N]: tokens per second beside llama.cpp and torch.
 
-Needs llama-cpp-python, torch, transformers and gguf of PyPI; llama.cpp is built for this processor, but
+Needs llama-cpp-python, torch, transformers, accelerate and gguf of PyPI; llama.cpp is built for this processor, but
 without AMX, whose products crash on some: CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON
 -DGGML_F16C=ON -DGGML_BMI2=ON", with GGML_AVX512, GGML_AVX512_VNNI and GGML_AVX512_BF16 where it has them.
 
