@@ -146,7 +146,8 @@ template <class T> struct attention_heads {
           lengths[lane] > T{0} ? first.keys - static_cast<std::size_t>(lengths[lane]) : first.keys;
     return result;
   }
-  /// The heads that see the keys of h, the first of them, as the queries of one; each has one query.
+  /// The heads that see the keys of h, the first of them, as the queries of one; each has one
+  /// query.
   [[nodiscard]] constexpr auto sharing_from(std::size_t lane, std::size_t h) const
       -> attention_head<T> {
     auto result = head(lane, h);
