@@ -66,16 +66,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                                                       nullptr, padded}
                        : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
                                    : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
-      auto number = std::size_t{0};
-      walk([&](detail::attention_heads<T> const& every, T* y, T* log_sum) {
-        auto const step = every.first.queries == 1 ? every.sharing : std::size_t{1};
-        for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
-          for (auto h = std::size_t{0}; h < every.heads; h += step)
-            if (number++ % parts == part)
-              forward_in(step == 1 ? every.head(lane, h) : every.sharing_from(lane, h), step,
-                         y + every.out_at(lane, h),
-                         log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h, own);
-      });
+      run_share<T>(walk, parts, part, own);
     };
     if (parts == 1) return run_part(0);
     detail::in_parts(parts, run_part);
@@ -126,6 +117,21 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     T* rows;
     std::size_t padded;
   };
+  /// Of the heads of all calls, which are counted, those of one part.
+  template <class T>
+  static constexpr void run_share(auto const& walk, std::size_t parts, std::size_t part,
+                                  part_of_workspace<T> const& own) {
+    auto number = std::size_t{0};
+    walk([&](detail::attention_heads<T> const& every, T* y, T* log_sum) {
+      auto const step = every.first.queries == 1 ? every.sharing : std::size_t{1};
+      for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
+        for (auto h = std::size_t{0}; h < every.heads; h += step)
+          if (number++ % parts == part)
+            forward_in(step == 1 ? every.head(lane, h) : every.sharing_from(lane, h), step,
+                       y + every.out_at(lane, h),
+                       log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h, own);
+    });
+  }
   /// `sharing`: so many heads that share their keys are the queries of one.
   template <class T>
   [[nodiscard]] static constexpr auto are_few(detail::attention_head<T> const& head,
