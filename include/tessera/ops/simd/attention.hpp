@@ -21,7 +21,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// 1024 keys of 64 numbers).
   static constexpr std::size_t few = 3;
   /// Queries that see the same keys, which are turned once for them all.
-  static constexpr std::size_t together = tiles::vectors == 4 ? 4 : 3;
+  static constexpr std::size_t queries_at_once = tiles::vectors == 4 ? 4 : 3;
   /// A decode step asks for the rows of so many keys and values before it reads them: a head's
   /// parts lie too far apart for a processor to foresee.
   static constexpr std::size_t keys_ahead = 32;
@@ -59,13 +59,14 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       all_few = all_few && every.lengths == nullptr && are_few(one);
     });
     auto const parts = detail::is_shared(work, 1, 1)
-                           ? detail::threads_for(work, all_few ? block / together : 2)
+                           ? detail::threads_for(work, all_few ? block / queries_at_once : 2)
                            : 1;
     auto const run_part = [&](std::size_t part) {
-      auto const own = all_few ? part_of_workspace<T>{nullptr, memory.p + part * together * padded,
-                                                      nullptr, padded}
-                       : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
-                                   : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
+      auto const own =
+          all_few     ? part_of_workspace<T>{nullptr, memory.p + part * queries_at_once * padded,
+                                             nullptr, padded}
+          : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
+                      : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
       run_share<T>(walk, parts, part, own);
     };
     if (parts == 1) return run_part(0);
@@ -158,13 +159,13 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                           tiles::start::zero, nullptr});
     }
   }
-  /// Those that see the same keys, up to `together` at once.
+  /// Those that see the same keys, up to `queries_at_once` at once.
   template <class T>
   static void some_at_once(detail::attention_head<T> const& head, T* y, T* log_sum, T* p,
                            std::size_t padded) {
     auto i = std::size_t{0};
     auto const run = [&]<std::size_t Queries>() {
-      if constexpr (Queries <= together) {
+      if constexpr (Queries <= queries_at_once) {
         if (i + Queries > head.queries || head.seen(i) != head.seen(i + Queries - 1)) return false;
         auto part = head;
         part.q += i * head.q_row;
