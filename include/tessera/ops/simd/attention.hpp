@@ -7,6 +7,7 @@
 #include <tessera/tensor/simd/reduction.hpp>
 
 #include <bit>
+#include <utility>
 
 namespace tessera {
 
@@ -16,9 +17,9 @@ namespace tessera {
 /// keys and values where they lie.
 template <> struct kernel_for<detail::attention_fn, simd> {
   static constexpr std::size_t block = 8 * tiles::rows;
-  /// At most as many queries go one at a time: each turns the keys anew, in registers, and reads
-  /// the values anew. Three take 0.5 to 0.9 of a block's time, four up to 1.25 (AVX-512, 128 to
-  /// 1024 keys of 64 numbers).
+  /// At most as many queries read keys and values where they lie: those that see other keys turn
+  /// them anew, in registers. Three such take 0.5 to 0.9 of a block's time, four up to 1.25
+  /// (AVX-512, 128 to 1024 keys of 64 numbers).
   static constexpr std::size_t few = 3;
   /// Queries that see the same keys, which are turned once for them all.
   static constexpr std::size_t queries_at_once = tiles::vectors == 4 ? 4 : 3;
@@ -163,23 +164,21 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   template <class T>
   static void some_at_once(detail::attention_head<T> const& head, T* y, T* log_sum, T* p,
                            std::size_t padded) {
-    auto i = std::size_t{0};
-    auto const run = [&]<std::size_t Queries>() {
-      if constexpr (Queries <= queries_at_once) {
-        if (i + Queries > head.queries || head.seen(i) != head.seen(i + Queries - 1)) return false;
-        auto part = head;
-        part.q += i * head.q_row;
-        at_once<Queries>(part, head.seen(i), y + i * head.out,
-                         log_sum == nullptr ? nullptr : log_sum + i * head.sum, p, padded);
-        i += Queries;
-        return true;
-      } else {
-        return false;
-      }
-    };
-    while (i < head.queries)
-      static_cast<void>(run.template operator()<4>() || run.template operator()<3>() ||
-                        run.template operator()<2>() || run.template operator()<1>());
+    for (auto i = std::size_t{0}; i < head.queries;) {
+      auto const keys = head.seen(i);
+      auto count = std::size_t{1};
+      while (count < queries_at_once && i + count < head.queries && head.seen(i + count) == keys)
+        ++count;
+      auto part = head;
+      part.q += i * head.q_row;
+      auto* const sums = log_sum == nullptr ? nullptr : log_sum + i * head.sum;
+      [&]<std::size_t... Before>(std::index_sequence<Before...>) {
+        (void)((count == Before + 1 &&
+                (at_once<Before + 1>(part, keys, y + i * head.out, sums, p, padded), true)) ||
+               ...);
+      }(std::make_index_sequence<queries_at_once>{});
+      i += count;
+    }
   }
   template <std::size_t Queries, class T>
   static void at_once(detail::attention_head<T> const& head, std::size_t keys, T* y, T* log_sum,
