@@ -85,12 +85,15 @@ template <class Sums> auto product_rate() -> double {
   auto w = lane::words(0x01020304U);
   auto const time = seconds([&] {
     Sums sums[count];
+#pragma GCC unroll 16
+    for (auto s = 0U; s < count; ++s) sums[s].value = lane::words(s);  // none is another one
     for (auto i = std::size_t{0}; i < rounds; ++i) {
       asm volatile("" : "+x"(w.value.data));  // not the same every time, to the compiler
 #pragma GCC unroll 16
       for (auto& sum : sums) sum.add(w, w);
     }
     auto total = lane::to_float(sums[0].total());
+#pragma GCC unroll 16
     for (auto const& sum : sums) total = total + lane::to_float(sum.total());
     float lanes[lane::word_lanes];
     lane::store(lanes, total);

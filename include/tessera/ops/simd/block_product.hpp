@@ -61,8 +61,9 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
   std::size_t blocks;
   block_start start;
 
-  /// Of what weights(b, p) points to: block b of vector p.
-  TESSERA_INLINE void run(auto const& weights) const {
+  /// Of what weights(b, p) points to: block b of vector p. Word k of a block's eight is followed by
+  /// between(k).
+  TESSERA_INLINE void run(auto const& weights, auto const& between) const {
     V sum[Rows][Panels];
     each([&](std::size_t r, std::size_t p)
              TESSERA_INLINE { sum[r][p] = lane::load(start.first + r * start.row + p * width); });
@@ -82,6 +83,7 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
 #pragma GCC unroll 2
           for (auto p = std::size_t{0}; p < Panels; ++p) products[r][p].add(w[p]->quants[k], word);
         }
+        between(k);
       }
       each([&](std::size_t r, std::size_t p) TESSERA_INLINE {
         sum[r][p] = add_scaled(*w[p], products[r][p], here[r], sum[r][p]);
@@ -198,16 +200,19 @@ template <class Stored> struct block_kernel {
     for (auto o = std::size_t{0}; o < whole; o += width) {
       auto const* const from = blocks_at(o, b);
       auto const tile = block_tile<format, Rows, 1>{x, p.y + o, p.y_row, count, start_of(0, o, b)};
-      // The next block is turned before the products with this one: they would fill the places in
-      // which instructions wait, and the next loads would come after them.
+      // The next block is turned between the products with this one. Before or after them it waits:
+      // registers and places for what is begun do not suffice for both.
       auto here = turned();
-      auto next = turned(from, p.in);
-      tile.run([&](std::size_t i, std::size_t) TESSERA_INLINE {
-        fetch<1>(from, i, asks);
-        here = next;
-        next = turned(from + std::min(i + 1, count - 1), p.in);
-        return &here;
-      });
+      auto next = turning_numbers<format>();
+      next.result = turned(from, p.in);
+      tile.run(
+          [&](std::size_t i, std::size_t) TESSERA_INLINE {
+            fetch<1>(from, i, asks);
+            here = next.result;
+            next = turning_numbers<format>(from + std::min(i + 1, count - 1), p.in);
+            return &here;
+          },
+          [&](std::size_t k) TESSERA_INLINE { next.step(k); });
     }
   }
   /// Turned weights of some vectors of outputs stay in the first level of the cache for as many
@@ -274,7 +279,8 @@ template <class Stored> struct block_kernel {
     for (auto r = std::size_t{0}; r < rows;
          r += Rows, x += Rows * count, y += Rows * p.y_row, start.first += Rows * start.row)
       block_tile<format, Rows, Panels>{x, y, p.y_row, count, start}.run(
-          [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; });
+          [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; },
+          [](std::size_t) {});
   }
   /// Before block b, from a row and an output on.
   [[nodiscard]] auto start_of(std::size_t row, std::size_t o, std::size_t b) const -> block_start {

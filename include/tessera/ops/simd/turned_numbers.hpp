@@ -16,11 +16,14 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// Asks for the memory after `from`, of rows that lie there one after another, in its order: rows
 /// side by side are too many short streams for a processor to foresee. Vectors is how many of
 /// them are turned before what they are turned for takes its time: the next ones come meanwhile.
+///
+/// The first block of the last row is asked for when nearly all of the vector before has been read:
+/// what memory gives between a question and its answer lies between them, too.
 template <std::size_t Bytes, std::size_t Vectors = 1>
 TESSERA_INLINE inline void fetch_ahead(void const* from, std::size_t bytes_of_row) {
-  constexpr auto least = std::size_t{4096};
-  auto const rows = Vectors * lane::word_lanes * bytes_of_row;
-  auto const* const ahead = static_cast<std::byte const*>(from) + (rows < least ? +least : rows);
+  constexpr auto until_answered = std::size_t{8192};
+  auto const* const ahead = static_cast<std::byte const*>(from) +
+                            Vectors * lane::word_lanes * bytes_of_row + until_answered;
 #pragma GCC unroll 16
   for (auto line = std::size_t{0}; line < Bytes; line += 64) lane::fetch(ahead + line);
 }
@@ -32,8 +35,14 @@ template <class Stored> struct turned_numbers {
   lane::words pairs[4];
 
   TESSERA_INLINE turned_numbers(Stored const* first, std::size_t row) {
-    lane::four_words_of_rows(reinterpret_cast<std::byte const*>(first), row * sizeof(Stored),
-                             pairs);
+    auto words = lane::four_words_of_rows();
+#pragma GCC unroll 4
+    for (auto k = std::size_t{0}; k < 4; ++k)
+      words.read(reinterpret_cast<std::byte const*>(first), row * sizeof(Stored), k);
+#pragma GCC unroll 3
+    for (auto k = std::size_t{0}; k < 3; ++k) words.turn(k);
+#pragma GCC unroll 4
+    for (auto k = std::size_t{0}; k < 4; ++k) pairs[k] = words.part[k];
   }
   /// Number k of every row.
   [[nodiscard]] TESSERA_INLINE auto operator[](std::size_t k) const -> V {
@@ -63,31 +72,7 @@ struct turned_numbers<Stored> {
   [[no_unique_address]] std::conditional_t<has_minimum, V, nothing> m;
 
   turned_numbers() = default;
-  TESSERA_INLINE turned_numbers(format const* first, std::size_t row) {
-    auto const* const bytes = reinterpret_cast<std::byte const*>(first);
-    auto const distance = row / block_length * sizeof(format);
-    auto const scales = lane::word_of_rows(bytes, distance);
-    auto const* const at = bytes + offsetof(format, quants);
-    d = lane::low_halves(scales);
-    if constexpr (has_minimum) m = lane::low_halves(scales >> 16);
-    lane::words four[4];
-    lane::four_words_of_rows(at, distance, four);
-    auto const half = lane::words(0x0F0F0F0FU);
-#pragma GCC unroll 4
-    for (auto k = std::size_t{0}; k < 4; ++k) {
-      if constexpr (is_8_bits) {
-        quants[k] = sums::prepared(four[k]);
-      } else {
-        quants[k] = four[k] & half;
-        quants[k + 4] = (four[k] >> 4) & half;
-      }
-    }
-    if constexpr (is_8_bits) {
-      lane::four_words_of_rows(at + 16, distance, four);
-#pragma GCC unroll 4
-      for (auto k = std::size_t{0}; k < 4; ++k) quants[k + 4] = sums::prepared(four[k]);
-    }
-  }
+  TESSERA_INLINE turned_numbers(format const* first, std::size_t row);
   /// Number k of every row.
   [[nodiscard]] TESSERA_INLINE auto operator[](std::size_t k) const -> V {
     // With a sign, the bytes are raised by 128, if they are not already.
@@ -101,6 +86,68 @@ struct turned_numbers<Stored> {
       return (q - V(zero)) * d;
   }
 };
+
+/// Turns a block of each row, in steps that other work can come between: what waits for memory and
+/// what computes then go on side by side.
+template <class Stored> struct turning_numbers {
+  using turned = turned_numbers<Stored>;
+  using format = typename turned::format;
+  static constexpr auto steps = std::size_t{8};
+
+  std::byte const* first;
+  std::size_t distance;  ///< of two rows, in bytes
+  turned result;
+  lane::first_word_of_rows scales;
+  lane::four_words_of_rows low;
+  [[no_unique_address]] std::conditional_t<turned::is_8_bits, lane::four_words_of_rows, nothing>
+      high;
+
+  turning_numbers() = default;
+  TESSERA_INLINE turning_numbers(format const* from, std::size_t row)
+      : first(reinterpret_cast<std::byte const*>(from)),
+        distance(row / block_length * sizeof(format)) {}
+  /// Step k of 0 .. steps - 1; after the last `result` is the block.
+  TESSERA_INLINE void step(std::size_t k) {
+    auto const* const quants = first + offsetof(format, quants);
+    if (k < 4) {
+      low.read(quants, distance, k);
+      if constexpr (turned::is_8_bits) high.read(quants + 16, distance, k);
+      scales.read(first, distance, k);
+    } else if (k < 7) {
+      low.turn(k - 4);
+      if constexpr (turned::is_8_bits) high.turn(k - 4);
+    } else {
+      finish();
+    }
+  }
+
+ private:
+  TESSERA_INLINE void finish() {
+    auto const words = scales.turned();
+    result.d = lane::low_halves(words);
+    if constexpr (turned::has_minimum) result.m = lane::low_halves(words >> 16);
+    auto const half = lane::words(0x0F0F0F0FU);
+#pragma GCC unroll 4
+    for (auto k = std::size_t{0}; k < 4; ++k) {
+      if constexpr (turned::is_8_bits) {
+        result.quants[k] = turned::sums::prepared(low.part[k]);
+        result.quants[k + 4] = turned::sums::prepared(high.part[k]);
+      } else {
+        result.quants[k] = low.part[k] & half;
+        result.quants[k + 4] = (low.part[k] >> 4) & half;
+      }
+    }
+  }
+};
+
+template <class Stored>
+  requires is_block<Stored>
+TESSERA_INLINE inline turned_numbers<Stored>::turned_numbers(format const* from, std::size_t row) {
+  auto turning = turning_numbers<Stored>(from, row);
+#pragma GCC unroll 8
+  for (auto k = std::size_t{0}; k < turning.steps; ++k) turning.step(k);
+  *this = turning.result;
+}
 
 /// True for weights that are turned while they are read.
 template <class T, class Stored>
