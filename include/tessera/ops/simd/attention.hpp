@@ -3,11 +3,7 @@
 
 #include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/reference/attention.hpp>
-#include <tessera/ops/simd/shared_product.hpp>
-#include <tessera/tensor/simd/reduction.hpp>
-
-#include <bit>
-#include <utility>
+#include <tessera/ops/simd/attention_of_few.hpp>
 
 namespace tessera {
 
@@ -21,11 +17,6 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// them anew, in registers. Three such take 0.5 to 0.9 of a block's time, four up to 1.25
   /// (AVX-512, 128 to 1024 keys of 64 numbers).
   static constexpr std::size_t few = 3;
-  /// Queries that see the same keys, which are turned once for them all.
-  static constexpr std::size_t queries_at_once = tiles::vectors == 4 ? 4 : 3;
-  /// A decode step asks for the rows of so many keys and values before it reads them: a head's
-  /// parts lie too far apart for a processor to foresee.
-  static constexpr std::size_t keys_ahead = 32;
   static constexpr bool shares_heads = true;
 
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
@@ -60,11 +51,11 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       all_few = all_few && every.lengths == nullptr && are_few(one);
     });
     auto const parts = detail::is_shared(work, 1, 1)
-                           ? detail::threads_for(work, all_few ? block / queries_at_once : 2)
+                           ? detail::threads_for(work, all_few ? block / queries_at_once<T> : 2)
                            : 1;
     auto const run_part = [&](std::size_t part) {
       auto const own =
-          all_few     ? part_of_workspace<T>{nullptr, memory.p + part * queries_at_once * padded,
+          all_few     ? part_of_workspace<T>{nullptr, memory.p + part * queries_at_once<T> * padded,
                                              nullptr, padded}
           : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
                       : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
@@ -112,6 +103,9 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   }
 
  private:
+  template <class T>
+  static constexpr auto queries_at_once = detail::attention_of_few<T>::queries_at_once;
+
   /// What a forward pass needs of a workspace.
   template <class T> struct part_of_workspace {
     T* k;
@@ -123,16 +117,31 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   template <class T>
   static constexpr void run_share(auto const& walk, std::size_t parts, std::size_t part,
                                   part_of_workspace<T> const& own) {
+    struct call {
+      detail::attention_head<T> head;
+      std::size_t sharing;
+      T* y;
+      T* log_sum;
+    };
     auto number = std::size_t{0};
+    auto last = call{};
+    auto const run_last = [&](T const* next) {
+      if (last.y != nullptr) forward_in(last.head, last.sharing, last.y, last.log_sum, own, next);
+    };
     walk([&](detail::attention_heads<T> const& every, T* y, T* log_sum) {
       auto const step = every.first.queries == 1 ? every.sharing : std::size_t{1};
       for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
-        for (auto h = std::size_t{0}; h < every.heads; h += step)
-          if (number++ % parts == part)
-            forward_in(step == 1 ? every.head(lane, h) : every.sharing_from(lane, h), step,
-                       y + every.out_at(lane, h),
-                       log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h, own);
+        for (auto h = std::size_t{0}; h < every.heads; h += step) {
+          if (number++ % parts != part) continue;
+          auto const here =
+              call{step == 1 ? every.head(lane, h) : every.sharing_from(lane, h), step,
+                   y + every.out_at(lane, h),
+                   log_sum == nullptr ? nullptr : log_sum + lane * every.sum_lane + h};
+          run_last(here.head.k);
+          last = here;
+        }
     });
+    run_last(nullptr);
   }
   /// `sharing`: so many heads that share their keys are the queries of one.
   template <class T>
@@ -142,8 +151,10 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   }
   template <class T>
   static constexpr void forward_in(detail::attention_head<T> const& head, std::size_t sharing, T* y,
-                                   T* log_sum, part_of_workspace<T> const& own) {
-    if (are_few(head, sharing)) return some_at_once(head, y, log_sum, own.p, own.padded);
+                                   T* log_sum, part_of_workspace<T> const& own,
+                                   T const* next = nullptr) {
+    if (are_few(head, sharing))
+      return detail::attention_of_few<T>{head, own.p, own.padded, next}.run(y, log_sum);
     lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
     auto const gathers = head.queries > tiles::rows;
     if (gathers) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
@@ -152,128 +163,13 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       auto const keys = head.seen(first + rows - 1);
       scores(head, first, rows, keys, own.k, own.p, own.padded);
       for (auto r = std::size_t{0}; r < rows; ++r) {
-        softmax(own.p + r * own.padded, head.seen(first + r), keys, head.scale,
-                log_sum == nullptr ? nullptr : log_sum + (first + r) * head.sum);
+        detail::softmax_of_scores(own.p + r * own.padded, head.seen(first + r), keys, head.scale,
+                                  log_sum == nullptr ? nullptr : log_sum + (first + r) * head.sum);
       }
       tiles::multiply<T>({rows, head.width, keys, own.p, own.padded, 1, gathers ? own.rows : head.v,
                           gathers ? head.width : head.kv_row, y + first * head.out, head.out,
                           tiles::start::zero, nullptr});
     }
-  }
-  /// Those that see the same keys, up to `queries_at_once` at once.
-  template <class T>
-  static void some_at_once(detail::attention_head<T> const& head, T* y, T* log_sum, T* p,
-                           std::size_t padded) {
-    for (auto i = std::size_t{0}; i < head.queries;) {
-      auto const keys = head.seen(i);
-      auto count = std::size_t{1};
-      while (count < queries_at_once && i + count < head.queries && head.seen(i + count) == keys)
-        ++count;
-      auto part = head;
-      part.q += i * head.q_row;
-      auto* const sums = log_sum == nullptr ? nullptr : log_sum + i * head.sum;
-      [&]<std::size_t... Before>(std::index_sequence<Before...>) {
-        (void)((count == Before + 1 &&
-                (at_once<Before + 1>(part, keys, y + i * head.out, sums, p, padded), true)) ||
-               ...);
-      }(std::make_index_sequence<queries_at_once>{});
-      i += count;
-    }
-  }
-  template <std::size_t Queries, class T>
-  static void at_once(detail::attention_head<T> const& head, std::size_t keys, T* y, T* log_sum,
-                      T* p, std::size_t padded) {
-    constexpr auto width = lane::pack<T>::width;
-    for (auto j = std::size_t{0}; j < keys; j += width) {
-      auto const first = keys - j < width ? keys - width : j;  // the last may be computed twice
-      fetch_rows<width>(head.k + (first + keys_ahead) * head.kv_row, head.kv_row, head.width);
-      scores_at_once<Queries>(head, head.k + first * head.kv_row, p + first, padded);
-    }
-    for (auto i = std::size_t{0}; i < Queries; ++i) {
-      softmax(p + i * padded, keys, keys, head.scale,
-              log_sum == nullptr ? nullptr : log_sum + i * head.sum);
-    }
-    add_values<Queries>(head, keys, p, padded, y);
-  }
-  template <std::size_t Rows, class T>
-  TESSERA_INLINE static void fetch_rows(T const* first, std::size_t row, std::size_t width) {
-    for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(T))
-#pragma GCC unroll 16
-      for (auto r = std::size_t{0}; r < Rows; ++r) lane::fetch(first + r * row + d);
-  }
-  /// Of queries with a vector of keys, which are turned a cache line of each at a time.
-  template <std::size_t Queries, class T>
-  static void scores_at_once(detail::attention_head<T> const& head, T const* k, T* p,
-                             std::size_t padded) {
-    using V = lane::pack<T>;
-    constexpr auto line = std::size_t{64} / sizeof(T);
-    V sum[Queries];
-#pragma GCC unroll 4
-    for (auto& s : sum) s = V(T{0});
-    auto const add = [&](std::size_t d, V column) TESSERA_INLINE {
-#pragma GCC unroll 4
-      for (auto i = std::size_t{0}; i < Queries; ++i)
-        sum[i] = fma(V(head.q[i * head.q_row + d]), column, sum[i]);
-    };
-    auto d = std::size_t{0};
-    for (; d + line <= head.width; d += line)
-      lane::for_columns_of_line(k + d, head.kv_row,
-                                [&](std::size_t c, auto const& columns) TESSERA_INLINE {
-#pragma GCC unroll 4
-                                  for (auto i = std::size_t{0}; i < lane::columns_at_once<T>; ++i)
-                                    add(d + c + i, columns[i]);
-                                });
-    for (; d < head.width; ++d) {
-      T column[V::width];
-      for (auto r = std::size_t{0}; r < V::width; ++r) column[r] = k[r * head.kv_row + d];
-      add(d, lane::load(column));
-    }
-#pragma GCC unroll 4
-    for (auto i = std::size_t{0}; i < Queries; ++i) lane::store(p + i * padded, sum[i]);
-  }
-  /// Vectors of a row that so many queries add up at a time: 256 bytes for one where registers
-  /// suffice, as a second sweep over rows that lie far apart costs as much as the first.
-  template <class T, std::size_t Queries>
-  [[nodiscard]] static consteval auto vectors_at_once() -> std::size_t {
-    constexpr auto in_panel = tiles::panel<T> / lane::pack<T>::width;
-    constexpr auto sums = Queries == 1 ? 8 : std::bit_floor(tiles::rows * tiles::vectors / Queries);
-    return in_panel < sums ? in_panel : sums;
-  }
-  /// y = the values by p, keys ascending.
-  template <std::size_t Queries, class T>
-  static void add_values(detail::attention_head<T> const& head, std::size_t keys, T const* p,
-                         std::size_t padded, T* y) {
-    using V = lane::pack<T>;
-    constexpr auto vectors = vectors_at_once<T, Queries>();
-    auto d = std::size_t{0};
-    for (; d + vectors * V::width <= head.width; d += vectors * V::width) {
-      V sum[Queries][vectors];
-#pragma GCC unroll 4
-      for (auto& of_query : sum)
-#pragma GCC unroll 8
-        for (auto& s : of_query) s = V(T{0});
-      auto const* v = head.v + d;
-      for (auto j = std::size_t{0}; j < keys; ++j, v += head.kv_row) {
-        fetch_rows<1>(v + keys_ahead * head.kv_row, head.kv_row, vectors * V::width);
-        V value[vectors];
-#pragma GCC unroll 8
-        for (auto i = std::size_t{0}; i < vectors; ++i) value[i] = lane::load(v + i * V::width);
-#pragma GCC unroll 4
-        for (auto q = std::size_t{0}; q < Queries; ++q) {
-          auto const weight = V(p[q * padded + j]);
-#pragma GCC unroll 8
-          for (auto i = std::size_t{0}; i < vectors; ++i)
-            sum[q][i] = fma(weight, value[i], sum[q][i]);
-        }
-      }
-#pragma GCC unroll 4
-      for (auto q = std::size_t{0}; q < Queries; ++q)
-#pragma GCC unroll 8
-        for (auto i = std::size_t{0}; i < vectors; ++i)
-          lane::store(y + q * head.out + d + i * V::width, sum[q][i]);
-    }
-    tiles::multiply<T>({Queries, head.width - d, keys, p, padded, 1, head.v + d, head.kv_row, y + d,
-                        head.out, tiles::start::zero, nullptr});
   }
   /// The rows of all keys, `distance` apart, to rows that are `to_distance` apart.
   template <class T>
@@ -306,14 +202,6 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     tiles::multiply<T>({rows, keys, head.width, head.q + first * head.q_row, head.q_row, 1, k,
                         padded, p, padded, tiles::start::zero, nullptr});
   }
-  /// Scores to probabilities, zero beyond what the query sees; the logarithm of the sum goes to
-  /// log_sum, unless it is null.
-  template <class T>
-  static void softmax(T* p, std::size_t seen, std::size_t keys, T scale, T* log_sum) {
-    auto const [most, total] = detail::softmax_of_row(scaled<T>{p, scale}, seen, p);
-    for (auto j = seen; j < keys; ++j) p[j] = T{0};
-    if (log_sum != nullptr) *log_sum = most + lane::log(total);
-  }
   template <class T>
   static void slopes(T* p, T* dp, std::size_t seen, std::size_t keys, T scale, T log_sum, T inner) {
     using V = lane::pack<T>;
@@ -324,14 +212,6 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     });
     for (auto j = seen; j < keys; ++j) p[j] = dp[j] = T{0};
   }
-  /// Scores as the softmax sees them.
-  template <class T> struct scaled {
-    T const* data;
-    T scale;
-    [[nodiscard]] TESSERA_INLINE auto get(auto lanes, std::size_t i) const {
-      return lanes.load(data + i) * lanes.splat(scale);
-    }
-  };
 };
 
 }  // namespace tessera
