@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/simd/shared_product.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
