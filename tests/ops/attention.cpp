@@ -67,54 +67,6 @@ TEMPLATE_TEST_CASE("attention: the bits of the reference, for random heads", "",
     CHECK(test::same_bits(d, d_want));
   }
 }
-TEMPLATE_TEST_CASE("attention: few queries give the bits of the reference, and of many", "", float,
-                   double) {
-  using T = TestType;
-  using fast = kernel_for<detail::attention_fn, simd>;
-  using slow = kernel_for<detail::attention_fn, reference>;
-  constexpr auto most = std::size_t{100};
-  auto const a = std::make_unique<typename fast::template workspace<T, most, 150>>();
-  auto const b = std::make_unique<typename slow::template workspace<T, most, 150>>();
-  for (auto const width : {8U, 16U, 20U, 64U, 150U}) {
-    auto const row = width + 3U;
-    auto const out = width + 1U;
-    auto memory = std::vector<T>(3 * most * row);
-    test::fill(memory.data(), memory.size(), width);
-    auto const run = [&]<class Kernel>(detail::attention_head<T> const& head, Kernel, auto& work) {
-      auto y_and_sums = std::vector<T>(head.queries * (out + 1));
-      Kernel::forward(head, y_and_sums.data(), y_and_sums.data() + head.queries * out, work);
-      return y_and_sums;
-    };
-    for (auto const keys : {1U, 15U, 16U, 17U, 33U, 100U})
-      for (auto const causal : {false, true}) {
-        auto head = detail::attention_head<T>{.queries = fast::few + 1,
-                                              .keys = keys,
-                                              .width = width,
-                                              .q_row = row,
-                                              .kv_row = row,
-                                              .out = out,
-                                              .sum = 1,
-                                              .before = 0,
-                                              .causal = false,
-                                              .scale = T{0.25F},
-                                              .q = memory.data(),
-                                              .k = memory.data() + most * row,
-                                              .v = memory.data() + 2 * most * row};
-        auto const many = run(head, fast{}, *a);
-        head.causal = causal;
-        for (auto const queries : {1U, 2U, 3U, 5U, 7U}) {
-          head.queries = queries;
-          head.before = keys > queries ? keys - queries : 0;
-          INFO("queries " << queries << ", keys " << keys << ", width " << width << ", causal "
-                          << causal);
-          auto const y = run(head, fast{}, *a);
-          CHECK(test::same_bits(y, run(head, slow{}, *b)));
-          if (not causal && queries <= fast::few)
-            CHECK(std::equal(y.begin(), y.begin() + queries * out, many.begin()));
-        }
-      }
-  }
-}
 TEST_CASE("attention: one query at a time gives the bits of all") {
   using run = kernel_for<detail::attention_fn, simd>;
   auto const work = std::make_unique<run::workspace<float, 70, 12>>();
