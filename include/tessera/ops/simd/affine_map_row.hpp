@@ -119,7 +119,7 @@ template <std::size_t Rows, class Stored> struct affine_map_turned {
     auto const* const from = row_of(o);
     auto k = std::size_t{0};
     if (in >= turned::length) {
-      // The next numbers are turned before the products with these, as in block_product.hpp.
+      // The next numbers are turned before the products with these: loads of theirs come first.
       auto const last = in / turned::length - 1;
       auto next = turned(from, weights.row);
       for (auto i = std::size_t{0}; i <= last; ++i, k += turned::length) {

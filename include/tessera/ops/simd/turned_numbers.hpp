@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/backend/simd/bytes.hpp>
+#include <tessera/backend/simd/word_rows.hpp>
 #include <tessera/core/nothing.hpp>
 #include <tessera/tensor/weights.hpp>
 
@@ -32,21 +32,18 @@ TESSERA_INLINE inline void fetch_ahead(void const* from, std::size_t bytes_of_ro
 template <class Stored> struct turned_numbers {
   using V = lane::pack<float>;
   static constexpr auto length = std::size_t{8};
-  lane::words pairs[4];
+  lane::four_words_of_rows pairs;
 
   TESSERA_INLINE turned_numbers(Stored const* first, std::size_t row) {
-    auto words = lane::four_words_of_rows();
 #pragma GCC unroll 4
     for (auto k = std::size_t{0}; k < 4; ++k)
-      words.read(reinterpret_cast<std::byte const*>(first), row * sizeof(Stored), k);
+      pairs.read(reinterpret_cast<std::byte const*>(first), row * sizeof(Stored), k);
 #pragma GCC unroll 3
-    for (auto k = std::size_t{0}; k < 3; ++k) words.turn(k);
-#pragma GCC unroll 4
-    for (auto k = std::size_t{0}; k < 4; ++k) pairs[k] = words.part[k];
+    for (auto k = std::size_t{0}; k < 3; ++k) pairs.turn(k);
   }
   /// Number k of every row.
   [[nodiscard]] TESSERA_INLINE auto operator[](std::size_t k) const -> V {
-    auto const pair = pairs[k / 2];
+    auto const pair = pairs.part[k / 2];
     if constexpr (std::same_as<Stored, bf16>)
       return from_bits(k % 2 == 0 ? pair << 16 : pair & lane::words(0xFFFF0000U));
     else
