@@ -202,3 +202,55 @@ TEST_CASE("affine_map: large weights have the bits of the reference, however the
   large_weights<double, f16, 523, 257>();
   large_weights<float, bf16, 40001, 7>();
 }
+
+namespace {
+
+/// The slopes of two maps with one dy, at once, from what is there.
+template <class Backend, class T, std::size_t Rows, std::size_t In, std::size_t Other,
+          std::size_t Out>
+struct slopes_of_two {
+  tensor<T, shape<Rows, In>, Backend> x;
+  tensor<T, shape<Rows, Other>, Backend> other_x;
+  tensor<T, shape<Rows, Out>, Backend> dy;
+  std::vector<T> weight = std::vector<T>(Out * In);
+  std::vector<T> bias = std::vector<T>(Out);
+  std::vector<T> other_weight = std::vector<T>(Out * Other);
+  std::vector<T> other_bias = bias;
+
+  slopes_of_two() {
+    test::fill(x, 1);
+    test::fill(other_x, 2);
+    test::fill(dy, 3);
+    for (auto* v : {&weight, &bias, &other_weight, &other_bias})
+      test::fill(v->data(), v->size(), 4);
+  }
+  void compute(bool with_bias) {
+    affine_map_parameters(as_const(x), weight.data(), with_bias ? bias.data() : nullptr,
+                          as_const(other_x), other_weight.data(), other_bias.data(), as_const(dy));
+  }
+};
+template <class T, std::size_t Rows, std::size_t In, std::size_t Other, std::size_t Out>
+void two_maps() {
+  for (auto const with_bias : {true, false}) {
+    INFO(Rows << " rows, " << In << " and " << Other << " to " << Out << ", " << with_bias);
+    auto const fast = std::make_unique<slopes_of_two<simd, T, Rows, In, Other, Out>>();
+    auto const slow = std::make_unique<slopes_of_two<reference, T, Rows, In, Other, Out>>();
+    fast->compute(with_bias);
+    slow->compute(with_bias);
+    CHECK(fast->weight == slow->weight);
+    CHECK(fast->bias == slow->bias);
+    CHECK(fast->other_weight == slow->other_weight);
+    CHECK(fast->other_bias == slow->other_bias);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("affine_map: slopes of two maps with one dy have the bits of the reference", "",
+                   float, double) {
+  using T = TestType;
+  two_maps<T, 3, 4, 5, 6>();
+  two_maps<T, 700, 37, 1, 261>();  // three blocks of rows; the second is narrow
+  two_maps<T, 700, 1, 37, 261>();
+  two_maps<T, 515, 70, 80, 300>();  // both in blocks, the last rows in place
+}

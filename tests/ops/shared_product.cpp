@@ -96,6 +96,17 @@ template <class T, std::size_t Rows, std::size_t In, std::size_t Out> void affin
   auto const start = std::make_unique<slopes>(slopes{*w, bias});
   same_bits(*start,
             [&](auto& to) { affine_map_parameters(at, dy, to.weight.data(), to.bias.data()); });
+  struct slopes_of_two {
+    slopes first;
+    slopes second;
+  };
+  auto const both = std::make_unique<slopes_of_two>();
+  both->first = *start;
+  both->second = *start;
+  same_bits(*both, [&](auto& to) {
+    affine_map_parameters(at, to.first.weight.data(), to.first.bias.data(), at,
+                          to.second.weight.data(), to.second.bias.data(), dy);
+  });
 }
 
 }  // namespace

@@ -185,11 +185,24 @@ struct recurrent_layer {
     auto* const dweight_hh = gradient.weight_hh.data();
     auto* const dbias_hh = data_or_null<T>(gradient.bias_hh);
     affine_map_parameters(start, slope[at(0, time)], dweight_hh, dbias_hh);
-    affine_map_parameters(samples(y, Place.reversed ? 1 : 0, time - 1),
-                          samples(slope, Place.reversed ? 0 : 1, time - 1), dweight_hh, dbias_hh);
-    if constexpr (not Cell::carries) assign(last_gate(values), as_const(beside));
+    auto* const dweight_ih = gradient.weight_ih.data();
+    auto* const dbias_ih = data_or_null<T>(gradient.bias_ih);
+    // Steps that have one before them, whose h they saw.
+    auto const later = [&](auto all) { return samples(all, Place.reversed ? 0 : 1, time - 1); };
+    auto const h = samples(y, Place.reversed ? 1 : 0, time - 1);
+    auto const first_of_x = [&] {
+      affine_map_parameters(samples(x, at(0, time), 1), slope[at(0, time)], dweight_ih, dbias_ih);
+    };
+    if constexpr (Cell::carries) {
+      if (not Place.reversed) first_of_x();
+      affine_map_parameters(h, dweight_hh, dbias_hh, later(x), dweight_ih, dbias_ih, later(slope));
+      if (Place.reversed) first_of_x();
+    } else {
+      affine_map_parameters(h, later(slope), dweight_hh, dbias_hh);
+      assign(last_gate(values), as_const(beside));
+      affine_map_parameters(x, slope, dweight_ih, dbias_ih);
+    }
     slope_of_input(p.weight_ih, slope, dx.view);
-    affine_map_parameters(x, slope, gradient.weight_ih.data(), data_or_null<T>(gradient.bias_ih));
   }
   /// Every parameter from U(-1/sqrt(Hidden), 1/sqrt(Hidden)), in the order of the members.
   static constexpr void initialize(auto& p, auto& generator) {

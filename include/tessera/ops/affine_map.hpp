@@ -49,22 +49,44 @@ struct affine_map_input_fn {
 
 struct affine_map_parameters_fn {
   template <class X> constexpr void operator()(X x, auto dy, auto* dweight, auto* dbias) const {
+    using kernel = kernel_for<product_fn, backend_of<X>>;
+    auto const p = slopes(x, dy, dweight);
+    if constexpr (requires { kernel::run_with_sums(p, dbias); })
+      if (dweight != nullptr && dbias != nullptr) return kernel::run_with_sums(p, dbias);
+    if (dweight != nullptr) kernel::run(p);
+    if (dbias != nullptr) kernel::add_rows(p.depth, p.rows, dy.data(), dbias);
+  }
+  /// Of two maps whose outputs were added.
+  template <class X, class T>
+  constexpr void operator()(X x, T* dweight, T* dbias, auto other_x, T* other_dweight,
+                            T* other_dbias, auto dy) const {
+    using kernel = kernel_for<product_fn, backend_of<X>>;
+    auto const p = slopes(x, dy, dweight);
+    auto const q = slopes(other_x, dy, other_dweight);
+    if constexpr (requires {
+                    kernel::run_with_sums(p, dbias);
+                    kernel::run_both_with_sums(p, dbias, q, other_dbias);
+                  })
+      if (dweight != nullptr && dbias != nullptr && other_dweight != nullptr &&
+          other_dbias != nullptr)
+        return kernel::run_both_with_sums(p, dbias, q, other_dbias);
+    (*this)(x, dy, dweight, dbias);
+    (*this)(other_x, dy, other_dweight, other_dbias);
+  }
+
+ private:
+  template <class X, class T>
+  [[nodiscard]] static constexpr auto slopes(X x, auto dy, T* dweight) -> matrix_product<T> {
     constexpr auto in = last_of<shape_of<X>>;
     constexpr auto out = last_of<shape_of<decltype(dy)>>;
-    using T = scalar_of<X>;
-    using kernel = kernel_for<product_fn, backend_of<X>>;
-    auto const slopes = matrix_product<T>{.rows = out,
-                                          .columns = in,
-                                          .depth = rows_of(x),
-                                          .a = {dy.data(), 1, out},
-                                          .b = {x.data(), in, 1},
-                                          .c = dweight,
-                                          .c_row = in,
-                                          .adds = true};
-    if constexpr (requires(T* sums) { kernel::run_with_sums(slopes, sums); })
-      if (dweight != nullptr && dbias != nullptr) return kernel::run_with_sums(slopes, dbias);
-    if (dweight != nullptr) kernel::run(slopes);
-    if (dbias != nullptr) kernel::add_rows(rows_of(x), out, dy.data(), dbias);
+    return {.rows = out,
+            .columns = in,
+            .depth = rows_of(x),
+            .a = {dy.data(), 1, out},
+            .b = {x.data(), in, 1},
+            .c = dweight,
+            .c_row = in,
+            .adds = true};
   }
 };
 
@@ -82,7 +104,8 @@ inline constexpr auto affine_map = detail::affine_map_fn{};
 inline constexpr auto affine_map_input = detail::affine_map_input_fn{};
 
 /// dW += dyᵀ·x and db += the rows of dy, adding over the rows ascending to what is there. What has
-/// no memory is not computed.
+/// no memory is not computed. Also of two maps whose outputs were added, and have one dy: the same
+/// bits, dy is read once: affine_map_parameters(x, dweight, dbias, x2, dweight2, dbias2, dy).
 inline constexpr auto affine_map_parameters = detail::affine_map_parameters_fn{};
 
 }  // namespace tessera

@@ -210,30 +210,21 @@ void multiply(product<T, Stored> const& p) {
   if (column < p.columns) columns_of<InRuns, T, Stored, 1, true>(p, column, p.columns - column);
 }
 
-/// sum += `count` rows of d, ascending, `distance` apart; a tile's columns at a time, so that a
-/// cache line is read once.
+/// sum += `count` rows of d, ascending, `distance` apart; four rows at a time, each in order, which
+/// is how memory is read ahead.
 template <class T>
 void add_rows(std::size_t count, std::size_t columns, T const* d, std::size_t distance, T* sum) {
-  constexpr auto width = lane::pack<T>::width;
-  auto i = std::size_t{0};
-  for (; i + 4 * width <= columns; i += 4 * width) {
-    lane::pack<T> total[4];
+  auto const add = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) TESSERA_INLINE {
+    for_each_vector<T>(columns, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+      auto total = lanes.load(sum + i);
 #pragma GCC unroll 4
-    for (auto v = std::size_t{0}; v < 4; ++v) total[v] = lane::load(sum + i + v * width);
-    for (auto r = std::size_t{0}; r < count; ++r) {
-#pragma GCC unroll 4
-      for (auto v = std::size_t{0}; v < 4; ++v)
-        total[v] = total[v] + lane::load(d + r * distance + i + v * width);
-    }
-#pragma GCC unroll 4
-    for (auto v = std::size_t{0}; v < 4; ++v) lane::store(sum + i + v * width, total[v]);
-  }
-  for_each_vector<T>(columns - i, [&](auto lanes, std::size_t j) TESSERA_INLINE {
-    auto total = lanes.load(sum + i + j);
-    for (auto r = std::size_t{0}; r < count; ++r)
-      total = total + lanes.load(d + r * distance + i + j);
-    lanes.store(sum + i + j, total);
-  });
+      for (auto r = std::size_t{0}; r < Rows; ++r) total = total + lanes.load(d + r * distance + i);
+      lanes.store(sum + i, total);
+    });
+    d += Rows * distance;
+  };
+  for (; count >= 4; count -= 4) add(std::integral_constant<std::size_t, 4>{});
+  for (; count > 0; --count) add(std::integral_constant<std::size_t, 1>{});
 }
 
 }  // namespace tessera::tiles::inline TESSERA_TARGET

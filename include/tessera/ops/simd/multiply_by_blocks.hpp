@@ -11,10 +11,10 @@
 /// The product of tiles on matrices that caches do not hold as they lie.
 namespace tessera::tiles::inline TESSERA_TARGET {
 
-/// A block of B, (block_depth, panel) at most, is copied in the order in which tiles read it. The
-/// columns of a tile take 32 KiB, or half of that, and stay in the first level beside its rows of
-/// A. Rows of A that are read again and again from the second level take block_bytes at most there.
-inline constexpr std::size_t block_depth = vectors == 4 ? 128 : 256;
+/// A block of B, (block_depth, panel) at most, is copied in the order in which tiles read it: 64
+/// KiB in a second level with AVX-512, else 16 for the columns of a tile, in the first one. Rows of
+/// A that are read again and again from the second level take block_bytes at most there.
+inline constexpr std::size_t block_depth = 256;
 inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
 /// Of rows and of depth: what is less is not worth a copy.
 inline constexpr std::size_t few = 128;
@@ -46,6 +46,14 @@ template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const
           (p.rows >= few && p.depth * p.b_depth * sizeof(T) >= large && not stays_in_place(p)));
 }
 
+/// The steps [k, k + depth) of a product.
+template <class T>
+[[nodiscard]] constexpr auto steps(product<T> p, std::size_t k, std::size_t depth) -> product<T> {
+  p.a += k * p.a_depth;
+  p.b += k * p.b_depth;
+  p.depth = depth;
+  return p;
+}
 /// Equal parts of n, each a multiple of `unit`, and of `most` where that is one.
 [[nodiscard]] constexpr auto part(std::size_t n, std::size_t most, std::size_t unit)
     -> std::size_t {
@@ -251,6 +259,14 @@ template <class T>
   return {k, below < deep ? below : deep, column, right < panel<T> ? right : +panel<T>};
 }
 
+/// Reads rows in order, and so brings them to the second level: of what tiles would ask for there
+/// by columns, some processors drop the most.
+template <class T>
+void read_rows(std::size_t count, std::size_t columns, T const* first, std::size_t distance) {
+  for (auto r = std::size_t{0}; r < count; ++r, first += distance)
+    for (auto i = std::size_t{0}; i < columns; i += 64 / sizeof(T)) lane::read(first + i);
+}
+
 /// `multiply`, block by block: the same bits, as the sums go on in C over k ascending. With `sums`,
 /// a number for each row of C, a transposed A adds its columns to them on the way.
 ///
@@ -262,27 +278,35 @@ void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr)
   auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, unit_of_depth<B>);
   auto const at = [&](std::size_t k, std::size_t column) { return block_at(p, deep, k, column); };
   auto const step = rows_of_block(p);
+  auto const rows_from = [&](std::size_t row) { return p.rows - row < step ? p.rows - row : step; };
   auto const multiply_rows = [&](std::size_t row, block_of_b const& here, block_of_b const& next) {
-    auto const rest = p.rows - row;
     if (here.depth > 0) matrix.copy(here, b);  // without depth B may be null
-    multiply_block(p, row, rest < step ? rest : step, matrix, here, b, next);
+    multiply_block(p, row, rows_from(row), matrix, here, b, next);
+  };
+  auto const read_columns = [&](std::size_t row, std::size_t k, std::size_t depth) {
+    if (not is_transposed(p) || p.depth == 0) return;
+    auto const* const first = p.a + row + k * p.a_depth;
+    if (sums != nullptr)
+      add_rows(depth, rows_from(row), first, p.a_depth, sums + row);
+    else
+      read_rows(depth, rows_from(row), first, p.a_depth);
   };
   auto const fits = p.rows * p.depth * sizeof(T) <= block_bytes;
   if (p.rows <= step && (fits || not is_transposed(p))) {
     // All of A stays in the cache, or is read in order: C is read once.
+    read_columns(0, 0, p.depth);
     for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
       for (auto k = std::size_t{0}; k < p.depth || k == 0; k += deep)
         multiply_rows(0, at(k, column),
                       k + deep < p.depth ? at(k + deep, column) : at(0, column + panel<T>));
-    if (sums != nullptr) add_rows(p.depth, p.rows, p.a, p.a_depth, sums);
     return;
   }
-  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += deep) {
-    for (auto row = std::size_t{0}; row < p.rows; row += step)
+  for (auto k = std::size_t{0}; k < p.depth || k == 0; k += deep)
+    for (auto row = std::size_t{0}; row < p.rows; row += step) {
+      read_columns(row, k, at(k, 0).depth);
       for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
         multiply_rows(row, at(k, column), at(k, column + panel<T>));
-    if (sums != nullptr) add_rows(at(k, 0).depth, p.rows, p.a + k * p.a_depth, p.a_depth, sums);
-  }
+    }
 }
 template <class T> void multiply_by_blocks(product<T> const& p, T* sums = nullptr) {
   multiply_by_blocks(p, rows_of_b<T>{p.b, p.b_depth, {}}, sums);

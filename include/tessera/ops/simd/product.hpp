@@ -39,12 +39,25 @@ template <> struct kernel_for<detail::product_fn, simd> {
     } else if (not detail::is_shared(p.rows, p.columns, p.depth)) {
       by_tiles(in_tiles(p), sums);
     } else {
-      detail::in_shares<T>(
-          p.rows, p.columns, p.depth,
-          [&](detail::share const& rows, detail::share const& columns) {
-            by_tiles(in_tiles(part(p, rows, columns)), sums + rows.first);
-          },
-          tiles::rows, true);
+      in_shares_of_rows<T>(p, [&](detail::share const& rows) {
+        by_tiles(in_tiles(part(p, rows, {0, p.columns})), sums + rows.first);
+      });
+    }
+  }
+  /// run_with_sums of two products whose A is the same: one that no cache holds is read once.
+  template <class T>
+  static constexpr void run_both_with_sums(detail::matrix_product<T> const& p, T* p_sums,
+                                           detail::matrix_product<T> const& q, T* q_sums) {
+    if (std::is_constant_evaluated()) {
+      run_with_sums(p, p_sums);
+      run_with_sums(q, q_sums);
+    } else if (not detail::is_shared(p.rows, p.columns, p.depth)) {
+      both_by_tiles(in_tiles(p), p_sums, in_tiles(q), q_sums);
+    } else {
+      in_shares_of_rows<T>(p, [&](detail::share const& rows) {
+        both_by_tiles(in_tiles(part(p, rows, {0, p.columns})), p_sums + rows.first,
+                      in_tiles(part(q, rows, {0, q.columns})), q_sums + rows.first);
+      });
     }
   }
   template <class T, class Stored>
@@ -116,6 +129,23 @@ template <> struct kernel_for<detail::product_fn, simd> {
       if (sums != nullptr) tiles::add_rows<T>(p.depth, p.rows, p.a, p.a_depth, sums);
     }
     tiles::multiply<T, Stored>(p);
+  }
+  /// A part of the depth after another, of which both read the columns of A. They add to C.
+  template <class T>
+  static void both_by_tiles(tiles::product<T> const& p, T* p_sums, tiles::product<T> const& q,
+                            T* q_sums) {
+    auto const deep = gains_by_blocks(p) ? tiles::part(p.depth, tiles::block_depth, 8) : p.depth;
+    for (auto k = std::size_t{0}; k < p.depth; k += deep) {
+      auto const depth = p.depth - k < deep ? p.depth - k : deep;
+      by_tiles(tiles::steps(p, k, depth), p_sums);
+      by_tiles(tiles::steps(q, k, depth), q_sums);
+    }
+  }
+  template <class T, class F>
+  static void in_shares_of_rows(detail::matrix_product<T> const& p, F const& f) {
+    detail::in_shares<T>(
+        p.rows, p.columns, p.depth,
+        [&](detail::share const& rows, detail::share const&) { f(rows); }, tiles::rows, true);
   }
   [[nodiscard]] static auto from(auto const& p) -> tiles::start {
     if (p.adds_last) return tiles::start::c_last;
