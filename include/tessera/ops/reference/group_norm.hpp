@@ -50,20 +50,20 @@ template <class Channels> struct group_norm_passes {
   static constexpr void backward(group_norm_geometry const& g, T const* x, T const* weight,
                                  T const* mean, T const* scale, T const* dy,
                                  group_norm_slopes<T> slopes, T* sums) {
-    run_back<T>(
+    run_back<T, false>(
         g, x, weight, mean, scale, dy, slopes, sums, [](T const*, T const*) {},
         [](auto lanes, T const* slope, T const*, std::size_t)
             TESSERA_INLINE { return lanes.load(slope); });
   }
-  /// dy is the slope of Activation(y): the normal numbers are computed anew. sums is memory for
-  /// four times the channels.
+  /// dy is the slope of Activation(y): the normal numbers are computed anew, once. sums is memory
+  /// for four times the channels.
   template <class T, class Activation>
   static constexpr void backward_with(group_norm_geometry const& g, T const* x, T const* weight,
                                       T const* bias, T const* mean, T const* scale, T const* dy,
                                       group_norm_slopes<T> slopes, T* sums) {
     auto* const factor = sums + 2 * g.channels;
     auto* const term = factor + g.channels;
-    run_back<T>(
+    run_back<T, true>(
         g, x, weight, mean, scale, dy, slopes, sums,
         [&](T const* means, T const* scales) {
           each_channel(g, [&](std::size_t c, std::size_t k) {
@@ -81,12 +81,13 @@ template <class Channels> struct group_norm_passes {
 
  private:
   /// `begin(mean, scale)` of an image, then slope(lanes, place of dy, place of x, channel) is that
-  /// of a normal number.
-  template <class T>
+  /// of a normal number; with Keeps it stands in dx meanwhile.
+  template <class T, bool Keeps>
   static constexpr void run_back(group_norm_geometry const& g, T const* x, T const* weight,
                                  T const* mean, T const* scale, T const* dy,
                                  group_norm_slopes<T> slopes, T* sums, auto const& begin,
                                  auto const& slope_of) {
+    if (g.pixels == 0) return;
     auto* dx = slopes.dx;
     auto const step = g.channels;
     auto const size = g.pixels * step;
@@ -97,10 +98,15 @@ template <class Channels> struct group_norm_passes {
       each_channel(g, [&](std::size_t c, std::size_t k) { sums[c] = mean[k]; });
       Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         auto const center = lanes.load(sums + c);
-        auto sum = slope_of(lanes, dy + c, x + c, c);
+        auto const slope_at = [&](std::size_t at) TESSERA_INLINE {
+          auto const slope = slope_of(lanes, dy + at, x + at, c);
+          if (Keeps && dx != nullptr) lanes.store(dx + at, slope);
+          return slope;
+        };
+        auto sum = slope_at(c);
         auto product = sum * (lanes.load(x + c) - center);
         for (auto at = step + c; at < size; at += step) {
-          auto const slope = slope_of(lanes, dy + at, x + at, c);
+          auto const slope = slope_at(at);
           product = product + slope * (lanes.load(x + at) - center);
           sum = sum + slope;
         }
@@ -113,20 +119,28 @@ template <class Channels> struct group_norm_passes {
         slopes.dweight[c] += products[c];
         slopes.dbias[c] += sums[c];
       });
-      if (dx == nullptr || g.pixels == 0) continue;
+      if (dx == nullptr) continue;
       factors_of_input(g, weight, mean, scale, sums, products);
-      // The factors of dy lie where the first pixel goes, until they are read.
+      // Where no slopes are kept, their factors lie where the first pixel goes, until they are
+      // read.
+      auto* const factors = Keeps ? sums + 2 * g.channels : dx;
       each_channel(g, [&](std::size_t c, std::size_t k) {
-        dx[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
+        factors[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
       });
       Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         using lane::fma;
-        auto const of_slope = lanes.load(dx + c);
+        auto const of_slope = lanes.load(factors + c);
         auto const of_x = lanes.load(sums + c);
         auto const shift = lanes.load(products + c);
-        for (auto at = c; at < size; at += step)
-          lanes.store(dx + at, fma(slope_of(lanes, dy + at, x + at, c), of_slope,
-                                   fma(lanes.load(x + at), of_x, shift)));
+        for (auto at = c; at < size; at += step) {
+          auto const slope = [&]() TESSERA_INLINE {
+            if constexpr (Keeps)
+              return lanes.load(dx + at);
+            else
+              return slope_of(lanes, dy + at, x + at, c);
+          }();
+          lanes.store(dx + at, fma(slope, of_slope, fma(lanes.load(x + at), of_x, shift)));
+        }
       });
       dx += g.pixels * g.channels;
     }
