@@ -21,7 +21,8 @@ struct simd {};
 
 /// `simd` for streams that want short steps rather than the bits of `reference`: a recurrent layer
 /// with packed weights adds in another order and takes shorter activations, within a bound
-/// (ops/simd/recurrent_relaxed.hpp). All else, sequences and training among it, is the fallback's.
+/// (ops/simd/recurrent_relaxed.hpp), and so does an affine map with one row and one output
+/// (ops/simd/affine_map_relaxed.hpp). All else, sequences and training among it, is the fallback's.
 struct relaxed {
 #if TESSERA_SIMD
   using fallback = simd;

@@ -7,6 +7,7 @@
 
 #if TESSERA_SIMD
 #include <tessera/ops/simd/affine_map.hpp>
+#include <tessera/ops/simd/affine_map_relaxed.hpp>
 #endif
 
 namespace tessera {
