@@ -70,7 +70,7 @@ template <class stored, std::size_t In, std::size_t Out> struct both_kernels {
 };
 template <class Stored, std::size_t In, std::size_t Out> void same_bits() {
   auto kernels = both_kernels<Stored, In, Out>{};
-  for (auto const rows : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 33U, 70U})
+  for (auto const rows : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 17U, 24U, 25U, 33U, 70U})
     kernels.alike(rows, rows % 2 == 0);
   auto r = torch_generator(9);
   test::put_extremes(kernels.x->data(), 9 * In, In / 16, r);
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("block_product: sixteen kilobytes of stack, however many rows
                    as_stored<q4_0>, as_stored<q4_1>, as_stored<q8_0>) {
   auto kernels = both_kernels<TestType, 8256, 34>{};
   auto const nothing_done = stack_of([] {});
-  for (auto const rows : {1U, 3U, 8U, 70U}) {
+  for (auto const rows : {1U, 3U, 8U, 24U, 70U}) {
     auto const used = stack_of([&] { kernels.template run<simd>(*kernels.y, rows, true); });
     CHECK(used - nothing_done > 4096);
     CHECK(used - nothing_done <= 16 * 1024 + 512);  // with what calls it

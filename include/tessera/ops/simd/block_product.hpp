@@ -151,6 +151,9 @@ template <class Stored> struct block_kernel {
   static constexpr auto width = lane::pack<float>::width;
   /// As many as there are registers for beside the weights.
   static constexpr auto few_rows = std::size_t{width == 16 ? 8 : 3};
+  /// So many read the weights again for every few of them: what is turned between products costs
+  /// little, and tiles for many rows are half empty.
+  static constexpr auto most_by_few = few_rows == 8 ? 3 * few_rows : few_rows;
   static constexpr auto stack = std::size_t{15} * 1024;  ///< of blocks; the rest is a frame's
   /// Of weights that are read again and again, beside x and y.
   static constexpr auto part_bytes = std::size_t{512} * 1024;
@@ -163,6 +166,8 @@ template <class Stored> struct block_kernel {
   void run() const {
     if (p.rows <= few_rows)
       by_few_rows();
+    else if (p.rows <= most_by_few)
+      by_few_after_few();
     else if (p.rows <= 8)
       by_many_rows<8, 1>();
     else
@@ -187,6 +192,16 @@ template <class Stored> struct block_kernel {
       round(0, p.rows, b, count, x);
       read_rows(x, b, count, std::make_index_sequence<few_rows>{});
       leave(x, 0, p.rows, b, count);
+    }
+  }
+  void by_few_after_few() const {
+    auto const step = equal_parts(p.rows, few_rows);
+    for (auto row = std::size_t{0}; row < p.rows; row += step) {
+      auto few = p;
+      few.rows = std::min(step, p.rows - row);
+      few.x += row * p.in;
+      few.y += row * p.y_row;
+      block_kernel{few, w}.by_few_rows();
     }
   }
   template <std::size_t... Before>
