@@ -224,19 +224,23 @@ struct slopes_of_two {
     for (auto* v : {&weight, &bias, &other_weight, &other_bias})
       test::fill(v->data(), v->size(), 4);
   }
-  void compute(bool with_bias) {
-    affine_map_parameters(as_const(x), weight.data(), with_bias ? bias.data() : nullptr,
-                          as_const(other_x), other_weight.data(), other_bias.data(), as_const(dy));
+  /// Without what `missing` says: a weight or a bias, of the first map or of the other.
+  void compute(std::size_t missing) {
+    auto const of = [&](std::size_t which, std::vector<T>& v) {
+      return which == missing ? nullptr : v.data();
+    };
+    affine_map_parameters(as_const(x), as_const(other_x), as_const(dy), of(0, weight), of(1, bias),
+                          of(2, other_weight), of(3, other_bias));
   }
 };
 template <class T, std::size_t Rows, std::size_t In, std::size_t Other, std::size_t Out>
 void two_maps() {
-  for (auto const with_bias : {true, false}) {
-    INFO(Rows << " rows, " << In << " and " << Other << " to " << Out << ", " << with_bias);
+  for (auto missing = std::size_t{0}; missing < 5; ++missing) {
+    INFO(Rows << " rows, " << In << " and " << Other << " to " << Out << ", without " << missing);
     auto const fast = std::make_unique<slopes_of_two<simd, T, Rows, In, Other, Out>>();
     auto const slow = std::make_unique<slopes_of_two<reference, T, Rows, In, Other, Out>>();
-    fast->compute(with_bias);
-    slow->compute(with_bias);
+    fast->compute(missing);
+    slow->compute(missing);
     CHECK(fast->weight == slow->weight);
     CHECK(fast->bias == slow->bias);
     CHECK(fast->other_weight == slow->other_weight);
@@ -250,7 +254,8 @@ TEMPLATE_TEST_CASE("affine_map: slopes of two maps with one dy have the bits of 
                    float, double) {
   using T = TestType;
   two_maps<T, 3, 4, 5, 6>();
-  two_maps<T, 700, 37, 1, 261>();  // three blocks of rows; the second is narrow
-  two_maps<T, 700, 1, 37, 261>();
-  two_maps<T, 515, 70, 80, 300>();  // both in blocks, the last rows in place
+  two_maps<T, 700, 37, 1, 400>();   // three blocks of rows; the second is narrow
+  two_maps<T, 700, 1, 37, 400>();   // or the first
+  two_maps<T, 257, 70, 80, 600>();  // two blocks, of 136 and 121 rows
+  two_maps<T, 140, 70, 80, 37>();   // in place
 }

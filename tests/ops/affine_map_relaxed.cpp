@@ -38,6 +38,14 @@ template <std::size_t In> void one_output() {
   CHECK(outputs<float, 1, In, 1, relaxed>(*w, &bias)[0] == bias + sum);
   CHECK(outputs<float, 1, In, 1, relaxed>(*p, &bias)[0] == bias + sum);
   CHECK(outputs<float, 1, In, 1, relaxed>(*w, static_cast<float const*>(nullptr))[0] == sum);
+  auto exact = double{bias};
+  auto size = double{bias};
+  for (auto k = std::size_t{0}; k < In; ++k) {
+    exact += double{x.values[k]} * w->values[k];
+    size += std::abs(double{x.values[k]} * w->values[k]);
+  }
+  constexpr auto epsilon = double{std::numeric_limits<float>::epsilon()};
+  CHECK(std::abs(double{bias + sum} - exact) <= 2 * (In / 16 + 6) * epsilon * size);
 }
 /// What is not one output of one row in float has the bits of simd.
 template <class T, std::size_t Rows, std::size_t In, std::size_t Out> void as_simd() {

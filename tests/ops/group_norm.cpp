@@ -46,9 +46,10 @@ TEMPLATE_TEST_CASE("group_norm: the bits of the reference, for random geometries
 TEMPLATE_TEST_CASE("group_norm: with an activation, the bits of one after the other", "", float,
                    double) {
   using T = TestType;
-  auto const both = [&]<class Kernel>(Kernel, bool with) {
+  auto const both = [&]<class Kernel>(Kernel, bool with, std::size_t pixels, bool affine,
+                                      bool wants_dx) {
     auto const g =
-        detail::group_norm_geometry{.batch = 2, .pixels = 7, .channels = 35, .groups = 5};
+        detail::group_norm_geometry{.batch = 2, .pixels = pixels, .channels = 35, .groups = 5};
     auto r = torch_generator(4);
     auto const numbers = [&](std::size_t n) {
       auto v = std::vector<T>(n);
@@ -66,27 +67,37 @@ TEMPLATE_TEST_CASE("group_norm: with an activation, the bits of one after the ot
     auto mean = std::vector<T>(g.batch * g.groups);
     auto scale = mean;
     auto sums = std::vector<T>(4 * g.channels);
-    auto const slopes = detail::group_norm_slopes<T>{dx.data(), dweight.data(), dbias.data()};
+    auto const* const w = affine ? weight.data() : nullptr;
+    auto const* const b = affine ? bias.data() : nullptr;
+    auto const slopes = detail::group_norm_slopes<T>{wants_dx ? dx.data() : nullptr,
+                                                     affine ? dweight.data() : nullptr,
+                                                     affine ? dbias.data() : nullptr};
     if (with) {
-      Kernel::template forward<T, silu_layer>(g, x.data(), weight.data(), bias.data(), T(1e-5),
-                                              y.data(), mean.data(), scale.data(), sums.data());
-      Kernel::template backward_with<T, silu_layer>(g, x.data(), weight.data(), bias.data(),
-                                                    mean.data(), scale.data(), dy.data(), slopes,
-                                                    sums.data());
+      Kernel::template forward<T, silu_layer>(g, x.data(), w, b, T(1e-5), y.data(), mean.data(),
+                                              scale.data(), sums.data());
+      Kernel::template backward_with<T, silu_layer>(g, x.data(), w, b, mean.data(), scale.data(),
+                                                    dy.data(), slopes, sums.data());
     } else {
-      Kernel::template forward<T>(g, x.data(), weight.data(), bias.data(), T(1e-5), y.data(),
-                                  mean.data(), scale.data(), sums.data());
+      Kernel::template forward<T>(g, x.data(), w, b, T(1e-5), y.data(), mean.data(), scale.data(),
+                                  sums.data());
       for (auto i = std::size_t{0}; i < y.size(); ++i) {
         dy[i] = silu_layer::slope_through(dy[i], y[i]);
         y[i] = silu_layer::apply(y[i]);
       }
-      Kernel::template backward<T>(g, x.data(), weight.data(), mean.data(), scale.data(), dy.data(),
-                                   slopes, sums.data());
+      Kernel::template backward<T>(g, x.data(), w, mean.data(), scale.data(), dy.data(), slopes,
+                                   sums.data());
     }
     for (auto const* part : {&dx, &dweight, &dbias}) y.insert(y.end(), part->begin(), part->end());
     return y;
   };
-  auto const apart = both(kernel_for<detail::group_norm_fn, reference>{}, false);
-  CHECK(both(kernel_for<detail::group_norm_fn, reference>{}, true) == apart);
-  CHECK(both(kernel_for<detail::group_norm_fn, simd>{}, true) == apart);
+  for (auto const pixels : {7U, 1U, 0U})
+    for (auto const affine : {true, false})
+      for (auto const wants_dx : {true, false}) {
+        INFO(pixels << " pixels" << (affine ? ", affine" : "") << (wants_dx ? ", dx" : ""));
+        using slow = kernel_for<detail::group_norm_fn, reference>;
+        using fast = kernel_for<detail::group_norm_fn, simd>;
+        auto const apart = both(slow{}, false, pixels, affine, wants_dx);
+        CHECK(both(slow{}, true, pixels, affine, wants_dx) == apart);
+        CHECK(both(fast{}, true, pixels, affine, wants_dx) == apart);
+      }
 }

@@ -230,4 +230,43 @@ TEST_CASE(
   CHECK(counts::products == 7);
   CHECK(dweight[2] == 6);
   CHECK(dbias[0] == 6);
+  float other_dweight[6] = {};
+  float other_dbias[2] = {};
+  affine_map_parameters(as_const(x), as_const(x), as_const(dy), dweight, dbias, other_dweight,
+                        other_dbias);
+  CHECK(counts::products == 9);
+  CHECK(dweight[2] == 12);
+  CHECK(other_dweight[2] == 6);
+  CHECK(other_dbias[0] == 6);
+}
+
+namespace {
+
+/// The slopes of parameters of two layers in both directions, one after the other.
+template <class Backend> auto slopes_of_layers() -> std::vector<float> {
+  using layers = lstm<3, 5, lstm_options{.layers = 2, .bidirectional = true}>;
+  using X = tensor<float, shape<7, 2, 3>, Backend>;
+  auto const pass = std::make_unique<differentiation<layers, X>>();
+  auto const p = std::make_unique<parameters_of<layers, owned<float, Backend>>>();
+  auto x = X{};
+  test::fill_parameters(*p, 1);
+  test::fill(x, 3);
+  *pass = {};
+  pass->dy = pass->forward(*p, x);
+  pass->backward(*p, x);
+  auto result = std::vector<float>{};
+  for_each_parameter(
+      [&](path_name const&, auto const& slope) {
+        result.insert(result.end(), slope.data(), slope.data() + slope.size());
+      },
+      pass->gradient);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("product: slopes of a cell have the same bits where both are taken at once") {
+  static_assert(affine_map_parameters.reads_once<float, simd>);
+  static_assert(not affine_map_parameters.reads_once<float, counts>);
+  CHECK(slopes_of_layers<simd>() == slopes_of_layers<counts>());
 }

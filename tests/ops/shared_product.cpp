@@ -98,14 +98,17 @@ template <class T, std::size_t Rows, std::size_t In, std::size_t Out> void affin
             [&](auto& to) { affine_map_parameters(at, dy, to.weight.data(), to.bias.data()); });
   struct slopes_of_two {
     slopes first;
-    slopes second;
+    tensor<T, shape<Out, 3>> weight;
+    tensor<T, shape<Out>> bias;
   };
+  auto const other = std::make_unique<tensor<T, shape<Rows, 3>>>();
+  test::fill(*other, 5);
   auto const both = std::make_unique<slopes_of_two>();
+  *both = {};
   both->first = *start;
-  both->second = *start;
   same_bits(*both, [&](auto& to) {
-    affine_map_parameters(at, to.first.weight.data(), to.first.bias.data(), at,
-                          to.second.weight.data(), to.second.bias.data(), dy);
+    affine_map_parameters(at, as_const(*other), dy, to.first.weight.data(), to.first.bias.data(),
+                          to.weight.data(), to.bias.data());
   });
 }
 
@@ -123,6 +126,7 @@ TEMPLATE_TEST_CASE("shared_product: affine maps by several threads have the bits
   affine_maps<TestType, 65, 70, 131>();   // packed
   affine_maps<TestType, 1, 600, 1030>();  // too large for it: a row
   affine_maps<TestType, 5, 530, 600>();   // and by blocks
+  affine_maps<TestType, 300, 20, 601>();  // whose slopes have two blocks of rows
 }
 TEST_CASE("shared_product: convolutions by several threads have the bits of one") {
   using layer = conv2d<13, 19, 3, conv2d_options{.padding = 1}>;

@@ -112,6 +112,10 @@ template <class Model, class X> void fuses() {
 TEST_CASE("training: an update fused into the backward pass is the same step") {
   using sequence = tensor<double, shape<6, 3, 4>>;
   fuses<sequential<lstm<4, 5, lstm_options{.layers = 2}>, tanh_layer, linear<5, 2>>, sequence>();
+  fuses<sequential<lstm<4, 5, lstm_options{.layers = 2, .bias = false}>, linear<5, 2>>, sequence>();
+  fuses<sequential<lstm<4, 5, lstm_options{.layers = 2, .bidirectional = true}>, linear<10, 2>>,
+        sequence>();
+  fuses<sequential<gru<4, 5, gru_options{.layers = 2}>, linear<5, 2>>, sequence>();
   fuses<sequential<conv1d<4, 6, 3>, silu_layer, layer_norm<6>, linear<6, 2>>, sequence>();
   fuses<sequential<
             linear<4, 6>,

@@ -17,8 +17,8 @@ struct group_norm_options {
 ///
 /// Shapes  x (batch, ..., Channels) -> the same; parameters: weight and bias (Channels)
 /// Cost    three passes forward, four backward; the tape has two numbers for each image and group.
-///         An activation behind it in a `sequential` is applied by the last pass, and its slope by
-///         the backward ones: nothing between the two is stored
+///         An activation behind it in a `sequential` is applied by the last pass, and its slope
+///         computed once, in the memory of dx: nothing between the two is stored
 /// Errors  an input whose last extent is not Channels: tests/fail/group_norm_wrong_input.cpp
 /// Source  torch.nn.GroupNorm; reference values: tests/reference/group_norm.py
 template <std::size_t Groups, std::size_t Channels,

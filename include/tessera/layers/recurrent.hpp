@@ -187,22 +187,26 @@ struct recurrent_layer {
     affine_map_parameters(start, slope[at(0, time)], dweight_hh, dbias_hh);
     auto* const dweight_ih = gradient.weight_ih.data();
     auto* const dbias_ih = data_or_null<T>(gradient.bias_ih);
-    // Steps that have one before them, whose h they saw.
-    auto const later = [&](auto all) { return samples(all, Place.reversed ? 0 : 1, time - 1); };
+    // Of steps with one before them, whose h they saw.
     auto const h = samples(y, Place.reversed ? 1 : 0, time - 1);
-    auto const first_of_x = [&] {
-      affine_map_parameters(samples(x, at(0, time), 1), slope[at(0, time)], dweight_ih, dbias_ih);
-    };
-    if constexpr (Cell::carries) {
+    auto const later = [&](auto all) { return samples(all, Place.reversed ? 0 : 1, time - 1); };
+    // The gradient may be the parameters: what reads weights comes before what is added to them.
+    if constexpr (Cell::carries && Options.bias &&
+                  affine_map_parameters.reads_once<T, backend_of<decltype(x)>>) {
+      slope_of_input(p.weight_ih, slope, dx.view);
+      auto const first_of_x = [&] {
+        auto const t = at(0, time);
+        affine_map_parameters(x[t], slope[t], dweight_ih, dbias_ih);
+      };
       if (not Place.reversed) first_of_x();
-      affine_map_parameters(h, dweight_hh, dbias_hh, later(x), dweight_ih, dbias_ih, later(slope));
+      affine_map_parameters(h, later(x), later(slope), dweight_hh, dbias_hh, dweight_ih, dbias_ih);
       if (Place.reversed) first_of_x();
     } else {
       affine_map_parameters(h, later(slope), dweight_hh, dbias_hh);
-      assign(last_gate(values), as_const(beside));
+      if constexpr (not Cell::carries) assign(last_gate(values), as_const(beside));
+      slope_of_input(p.weight_ih, slope, dx.view);
       affine_map_parameters(x, slope, dweight_ih, dbias_ih);
     }
-    slope_of_input(p.weight_ih, slope, dx.view);
   }
   /// Every parameter from U(-1/sqrt(Hidden), 1/sqrt(Hidden)), in the order of the members.
   static constexpr void initialize(auto& p, auto& generator) {

@@ -59,21 +59,22 @@ struct affine_map_parameters_fn {
   }
   /// Of two maps whose outputs were added.
   template <class X, class T>
-  constexpr void operator()(X x, T* dweight, T* dbias, auto other_x, T* other_dweight,
-                            T* other_dbias, auto dy) const {
-    using kernel = kernel_for<product_fn, backend_of<X>>;
-    auto const p = slopes(x, dy, dweight);
-    auto const q = slopes(other_x, dy, other_dweight);
-    if constexpr (requires {
-                    kernel::run_with_sums(p, dbias);
-                    kernel::run_both_with_sums(p, dbias, q, other_dbias);
-                  })
+  constexpr void operator()(X x, auto other_x, auto dy, T* dweight, T* dbias, T* other_dweight,
+                            T* other_dbias) const {
+    if constexpr (reads_once<T, backend_of<X>>)
       if (dweight != nullptr && dbias != nullptr && other_dweight != nullptr &&
           other_dbias != nullptr)
-        return kernel::run_both_with_sums(p, dbias, q, other_dbias);
+        return kernel_for<product_fn, backend_of<X>>::run_both_with_sums(
+            slopes(x, dy, dweight), dbias, slopes(other_x, dy, other_dweight), other_dbias);
     (*this)(x, dy, dweight, dbias);
     (*this)(other_x, dy, other_dweight, other_dbias);
   }
+  /// True for a backend that reads dy once for two maps, where all their slopes have memory.
+  template <class T, class Backend>
+  static constexpr bool reads_once = requires(matrix_product<T> p, T* sums) {
+    kernel_for<product_fn, Backend>::run_with_sums(p, sums);
+    kernel_for<product_fn, Backend>::run_both_with_sums(p, sums, p, sums);
+  };
 
  private:
   template <class X, class T>
@@ -105,8 +106,11 @@ inline constexpr auto affine_map = detail::affine_map_fn{};
 inline constexpr auto affine_map_input = detail::affine_map_input_fn{};
 
 /// dW += dyᵀ·x and db += the rows of dy, adding over the rows ascending to what is there. What has
-/// no memory is not computed. Also of two maps whose outputs were added, and have one dy: the same
-/// bits, dy is read once: affine_map_parameters(x, dweight, dbias, x2, dweight2, dbias2, dy).
+/// no memory is not computed.
+///
+/// Of two maps whose outputs were added, with one dy: affine_map_parameters(x, other_x, dy,
+/// dweight, dbias, other_dweight, other_dbias) has the same bits, and backends for which
+/// `reads_once` is true read dy once.
 inline constexpr auto affine_map_parameters = detail::affine_map_parameters_fn{};
 
 }  // namespace tessera

@@ -75,9 +75,8 @@ struct product_runs {
 /// two; so are convolutions of a backend whose kernel derives from conv1d_by_products<Backend> and
 /// conv2d_by_products<Backend>. It may have
 ///   run_with_sums(product, sums)        run, and add_rows of Aᵀ, which is (depth, rows) and whole
-///   run_both_with_sums(p, sums, q, sums_of_q)   run_with_sums of two products with the same A,
-///   which
-///                                       add to C
+///   run_both_with_sums(p, sums, q, q_sums)  run_with_sums of two products that have one A and add
+///                                       to their C; where run_with_sums is there, too
 ///   run_in_runs(product, rows, depth)   run for each run in turn, of a product that `adds`, and
 ///                                       not `adds_last`; rows and depth are product_runs
 struct product_fn;

@@ -36,8 +36,8 @@ template <class T> struct mask;
 /// lines at a time (24 on a Zen 4, of 64 bytes: 16 GB/s, where memory gives 28 to the second).
 TESSERA_INLINE inline void fetch(void const* place) { __builtin_prefetch(place, 0, 2); }
 
-/// Reads a number of a line that is needed later: where many are, and processors drop what they are
-/// asked for while they wait for others.
+/// Loads from a line that is needed later. Unlike what `fetch` asks for, a processor that waits for
+/// other lines cannot drop it.
 template <class T> TESSERA_INLINE inline void read(T const* place) {
   asm volatile("" : : "r"(*place));
 }

@@ -16,6 +16,7 @@ template <class Channels> struct group_norm_passes {
   template <class T, class Activation = no_activation>
   static constexpr void forward(group_norm_geometry const& g, T const* x, T const* weight,
                                 T const* bias, T epsilon, T* y, T* mean, T* scale, T* sums) {
+    if (g.pixels == 0) return;
     auto const step = g.channels;
     auto const size = g.pixels * step;
     for (auto b = std::size_t{0}; b < g.batch; ++b, x += g.pixels * g.channels,
@@ -51,7 +52,7 @@ template <class Channels> struct group_norm_passes {
                                  T const* mean, T const* scale, T const* dy,
                                  group_norm_slopes<T> slopes, T* sums) {
     run_back<T, false>(
-        g, x, weight, mean, scale, dy, slopes, sums, [](T const*, T const*) {},
+        g, x, weight, mean, scale, dy, slopes, sums, nullptr, [](T const*, T const*) {},
         [](auto lanes, T const* slope, T const*, std::size_t)
             TESSERA_INLINE { return lanes.load(slope); });
   }
@@ -64,7 +65,7 @@ template <class Channels> struct group_norm_passes {
     auto* const factor = sums + 2 * g.channels;
     auto* const term = factor + g.channels;
     run_back<T, true>(
-        g, x, weight, mean, scale, dy, slopes, sums,
+        g, x, weight, mean, scale, dy, slopes, sums, factor,
         [&](T const* means, T const* scales) {
           each_channel(g, [&](std::size_t c, std::size_t k) {
             factor[c] = weight == nullptr ? scales[k] : scales[k] * weight[c];
@@ -81,12 +82,13 @@ template <class Channels> struct group_norm_passes {
 
  private:
   /// `begin(mean, scale)` of an image, then slope(lanes, place of dy, place of x, channel) is that
-  /// of a normal number; with Keeps it stands in dx meanwhile.
+  /// of a normal number; with Keeps it stands in dx meanwhile, and `factor` has the weights' by
+  /// channels.
   template <class T, bool Keeps>
   static constexpr void run_back(group_norm_geometry const& g, T const* x, T const* weight,
                                  T const* mean, T const* scale, T const* dy,
-                                 group_norm_slopes<T> slopes, T* sums, auto const& begin,
-                                 auto const& slope_of) {
+                                 group_norm_slopes<T> slopes, T* sums, T const* factor,
+                                 auto const& begin, auto const& slope_of) {
     if (g.pixels == 0) return;
     auto* dx = slopes.dx;
     auto const step = g.channels;
@@ -100,7 +102,8 @@ template <class Channels> struct group_norm_passes {
         auto const center = lanes.load(sums + c);
         auto const slope_at = [&](std::size_t at) TESSERA_INLINE {
           auto const slope = slope_of(lanes, dy + at, x + at, c);
-          if (Keeps && dx != nullptr) lanes.store(dx + at, slope);
+          if constexpr (Keeps)
+            if (dx != nullptr) lanes.store(dx + at, slope);
           return slope;
         };
         auto sum = slope_at(c);
@@ -121,15 +124,16 @@ template <class Channels> struct group_norm_passes {
       });
       if (dx == nullptr) continue;
       factors_of_input(g, weight, mean, scale, sums, products);
-      // Where no slopes are kept, their factors lie where the first pixel goes, until they are
-      // read.
-      auto* const factors = Keeps ? sums + 2 * g.channels : dx;
-      each_channel(g, [&](std::size_t c, std::size_t k) {
-        factors[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
-      });
+      if constexpr (not Keeps) {
+        // They lie where the first pixel goes, until they are read.
+        each_channel(g, [&](std::size_t c, std::size_t k) {
+          dx[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
+        });
+        factor = dx;
+      }
       Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         using lane::fma;
-        auto const of_slope = lanes.load(factors + c);
+        auto const of_slope = lanes.load(factor + c);
         auto const of_x = lanes.load(sums + c);
         auto const shift = lanes.load(products + c);
         for (auto at = c; at < size; at += step) {

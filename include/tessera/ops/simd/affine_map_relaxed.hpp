@@ -37,11 +37,12 @@ template <std::size_t In>
 
 }  // namespace detail::inline TESSERA_TARGET
 
-/// The one output of one row in float, for which a stream waits: an ordered sum is a chain of In
-/// multiply-adds. The same bits for every instruction set from x86-64-v3 on, which are not those of
-/// `reference`. All else is what `simd` does.
+/// The one output of one row, of eight numbers or more and weights in float, for which a stream
+/// waits: an ordered sum is a chain of In multiply-adds. The same bits for every instruction set
+/// from x86-64-v3 on, which are not those of `reference`, in a stream or not. All else is what
+/// `simd` does.
 ///
-/// Accuracy  error at most (In/16 + 5)·eps·sum|x·w|
+/// Accuracy  error at most (In/16 + 6)·eps·(sum|x·w| + |bias|); without fma, twice that
 template <>
 struct kernel_for<detail::affine_map_fn, relaxed> : kernel_for<detail::affine_map_fn, simd> {
   static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {

@@ -17,7 +17,8 @@
 /// The product of ops/reference/block_product.hpp by vectors of outputs: the same bits.
 ///
 /// A block of as many outputs as a vector has lanes is turned while it is read: lane o has four
-/// bytes of output o, and meets the same four of x in all lanes. What is turned serves all rows.
+/// bytes of output o, and meets the same four of x in all lanes. What is turned serves all rows, or
+/// with AVX-512 eight of up to 24.
 namespace tessera::detail::inline TESSERA_TARGET {
 
 /// sum and the products of blocks with a block of x, of which the bytes were added to `products`.
@@ -168,8 +169,8 @@ template <class Stored> struct block_kernel {
       by_few_rows();
     else if (p.rows <= most_by_few)
       by_few_after_few();
-    else if (p.rows <= 8)
-      by_many_rows<8, 1>();
+    else if (few_rows < 8 && p.rows <= 8)
+      by_up_to_8_rows();
     else
       by_many_rows<32, 2>();
   }
@@ -182,7 +183,7 @@ template <class Stored> struct block_kernel {
       for (auto i = std::size_t{0}; i < count; ++i)
         round_block_by_vectors(p.x + (row + r) * p.in + (b + i) * block_length, to[i * rows + r]);
   }
-  /// Weights are turned as they are read, for all rows at once.
+  /// Weights are turned as they are read, for all of few_rows at once.
   void by_few_rows() const {
     constexpr auto most = stack / sizeof(rounded_block);
     rounded_block x[most];
@@ -193,6 +194,9 @@ template <class Stored> struct block_kernel {
       read_rows(x, b, count, std::make_index_sequence<few_rows>{});
       leave(x, 0, p.rows, b, count);
     }
+  }
+  void by_up_to_8_rows() const {
+    if constexpr (few_rows < 8) by_many_rows<8, 1>();
   }
   void by_few_after_few() const {
     auto const step = equal_parts(p.rows, few_rows);

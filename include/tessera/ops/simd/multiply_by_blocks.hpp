@@ -12,8 +12,9 @@
 namespace tessera::tiles::inline TESSERA_TARGET {
 
 /// A block of B, (block_depth, panel) at most, is copied in the order in which tiles read it: 64
-/// KiB in a second level with AVX-512, else 16 for the columns of a tile, in the first one. Rows of
-/// A that are read again and again from the second level take block_bytes at most there.
+/// KiB in a second level with AVX-512, else 16 KiB at most for the columns of a tile, in the first
+/// one. Rows of A that are read again and again from the second level take block_bytes at most
+/// there.
 inline constexpr std::size_t block_depth = 256;
 inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
 /// Of rows and of depth: what is less is not worth a copy.
@@ -220,7 +221,7 @@ template <class T, class B>
 void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B const& matrix,
                     block_of_b const& here, T const* b, block_of_b const& next) {
   constexpr auto wide = vectors * lane::pack<T>::width;
-  constexpr auto at_once = (vectors == 4 ? 8 : 4) * rows;
+  constexpr auto at_once = 4 * rows;
   auto asked = std::size_t{0};
   for (auto const end = row + count; row < end; row += at_once) {
     auto const rest = end - row;
@@ -268,7 +269,8 @@ void read_rows(std::size_t count, std::size_t columns, T const* first, std::size
 }
 
 /// `multiply`, block by block: the same bits, as the sums go on in C over k ascending. With `sums`,
-/// a number for each row of C, a transposed A adds its columns to them on the way.
+/// a number for each row of C, a transposed A adds its columns to them on the way; another A must
+/// have none.
 ///
 /// Cost  copies B once for every block of rows; 64 KiB of stack at most, and 4 where B is stored
 /// narrower

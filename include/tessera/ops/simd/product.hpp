@@ -37,24 +37,24 @@ template <> struct kernel_for<detail::product_fn, simd> {
       kernel_for<detail::product_fn, reference>::run(p);
       add_rows(p.depth, p.rows, p.a.data, sums);
     } else if (not detail::is_shared(p.rows, p.columns, p.depth)) {
-      by_tiles(in_tiles(p), sums);
+      by_tiles_with_sums(in_tiles(p), sums);
     } else {
-      in_shares_of_rows<T>(p, [&](detail::share const& rows) {
-        by_tiles(in_tiles(part(p, rows, {0, p.columns})), sums + rows.first);
+      in_shares_of_rows<T>(p, p.columns, [&](detail::share const& rows) {
+        by_tiles_with_sums(in_tiles(part(p, rows, {0, p.columns})), sums + rows.first);
       });
     }
   }
-  /// run_with_sums of two products whose A is the same: one that no cache holds is read once.
+  /// run_with_sums of two products that have one A, which is read once where no cache holds it.
   template <class T>
   static constexpr void run_both_with_sums(detail::matrix_product<T> const& p, T* p_sums,
                                            detail::matrix_product<T> const& q, T* q_sums) {
     if (std::is_constant_evaluated()) {
       run_with_sums(p, p_sums);
       run_with_sums(q, q_sums);
-    } else if (not detail::is_shared(p.rows, p.columns, p.depth)) {
+    } else if (not detail::is_shared(p.rows, p.columns + q.columns, p.depth)) {
       both_by_tiles(in_tiles(p), p_sums, in_tiles(q), q_sums);
     } else {
-      in_shares_of_rows<T>(p, [&](detail::share const& rows) {
+      in_shares_of_rows<T>(p, p.columns + q.columns, [&](detail::share const& rows) {
         both_by_tiles(in_tiles(part(p, rows, {0, p.columns})), p_sums + rows.first,
                       in_tiles(part(q, rows, {0, q.columns})), q_sums + rows.first);
       });
@@ -121,31 +121,41 @@ template <> struct kernel_for<detail::product_fn, simd> {
     return {p.rows,  p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
             p.b.row, p.c,       p.c_row, from(p),  nullptr, p.b.scales};
   }
-  template <class T, class Stored>
-  static void by_tiles(tiles::product<T, Stored> const& p, T* sums = nullptr) {
-    if constexpr (std::same_as<T, Stored>) {
-      if (is_narrow(p)) return multiply_narrow(p, sums);
-      if (gains_by_blocks(p)) return multiply_by_blocks(p, sums);
-      if (sums != nullptr) tiles::add_rows<T>(p.depth, p.rows, p.a, p.a_depth, sums);
-    }
-    tiles::multiply<T, Stored>(p);
+  template <class T, class Stored> static void by_tiles(tiles::product<T, Stored> const& p) {
+    if constexpr (std::same_as<T, Stored>)
+      by_tiles(p, static_cast<T*>(nullptr), gains_by_blocks(p));
+    else
+      tiles::multiply<T, Stored>(p);
   }
-  /// A part of the depth after another, of which both read the columns of A. They add to C.
+  template <class T> static void by_tiles(tiles::product<T> const& p, T* sums, bool by_blocks) {
+    if (is_narrow(p)) return multiply_narrow(p, sums);
+    if (by_blocks) return multiply_by_blocks(p, sums);
+    if (sums != nullptr) tiles::add_rows<T>(p.depth, p.rows, p.a, p.a_depth, sums);
+    tiles::multiply<T>(p);
+  }
+  template <class T> static void by_tiles_with_sums(tiles::product<T> const& p, T* sums) {
+    by_tiles(p, sums, gains_by_blocks(p));
+  }
+  /// A part of the depth after another, of which both read the columns of A, where one of them goes
+  /// by blocks. They add to C.
   template <class T>
   static void both_by_tiles(tiles::product<T> const& p, T* p_sums, tiles::product<T> const& q,
                             T* q_sums) {
-    auto const deep = gains_by_blocks(p) ? tiles::part(p.depth, tiles::block_depth, 8) : p.depth;
+    auto const p_gains = gains_by_blocks(p);
+    auto const q_gains = gains_by_blocks(q);
+    auto const deep = p_gains || q_gains ? tiles::part(p.depth, tiles::block_depth, 8) : p.depth;
     for (auto k = std::size_t{0}; k < p.depth; k += deep) {
       auto const depth = p.depth - k < deep ? p.depth - k : deep;
-      by_tiles(tiles::steps(p, k, depth), p_sums);
-      by_tiles(tiles::steps(q, k, depth), q_sums);
+      by_tiles(tiles::steps(p, k, depth), p_sums, p_gains);
+      by_tiles(tiles::steps(q, k, depth), q_sums, q_gains);
     }
   }
   template <class T, class F>
-  static void in_shares_of_rows(detail::matrix_product<T> const& p, F const& f) {
+  static void in_shares_of_rows(detail::matrix_product<T> const& p, std::size_t columns,
+                                F const& f) {
     detail::in_shares<T>(
-        p.rows, p.columns, p.depth,
-        [&](detail::share const& rows, detail::share const&) { f(rows); }, tiles::rows, true);
+        p.rows, columns, p.depth, [&](detail::share const& rows, detail::share const&) { f(rows); },
+        tiles::rows, true);
   }
   [[nodiscard]] static auto from(auto const& p) -> tiles::start {
     if (p.adds_last) return tiles::start::c_last;
