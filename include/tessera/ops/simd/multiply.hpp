@@ -63,6 +63,9 @@ TESSERA_INLINE inline auto stored_vector(Stored const* from,
     return number;
   }
 }
+/// Whether a tile takes long enough for each step to ask for a line of memory meanwhile.
+template <std::size_t Vectors> inline constexpr bool fetches_ahead = vectors == 4 && Vectors == 4;
+
 /// Where the rows of a tile lie in A and C: at a distance, or in runs.
 template <bool InRuns, std::size_t Rows, class T> struct tile_rows {
   T const* first_a;
@@ -106,9 +109,10 @@ template <bool Partial, class T, class Stored, class PlacesOfRows, std::size_t R
 TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, PlacesOfRows const& places,
                                      std::size_t first, std::size_t depth, std::size_t at,
                                      Stored const* b, std::size_t column, std::size_t last,
-                                     lane::pack<T> (&sum)[Rows][Vectors]) {
+                                     std::size_t ahead, lane::pack<T> (&sum)[Rows][Vectors]) {
   using V = lane::pack<T>;
   for (auto k = first; k < first + depth; ++k, at += p.a_depth, b += p.b_depth) {
+    if constexpr (fetches_ahead<Vectors>) lane::fetch(b + ahead);
     V columns[Vectors];
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
@@ -123,9 +127,10 @@ TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, PlacesOfRows c
   }
 }
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
+/// What of B lies `ahead` of each row of columns is asked for.
 template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
-                                std::size_t last) {
+                                std::size_t last, std::size_t ahead = 0) {
   using V = lane::pack<T>;
   constexpr auto width = V::width;
   auto const load = [&](T const* from) TESSERA_INLINE {
@@ -152,9 +157,9 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
     auto run = std::size_t{0};
     for (auto k = std::size_t{0}; k < p.depth; k += length, ++run)
       add_depth<Partial>(p, at_rows, k, length, p.depth_runs.first + run * p.depth_runs.a,
-                         b + run * p.depth_runs.other, column, last, sum);
+                         b + run * p.depth_runs.other, column, last, ahead, sum);
   } else {
-    add_depth<Partial>(p, at_rows, 0, p.depth, 0, b, column, last, sum);
+    add_depth<Partial>(p, at_rows, 0, p.depth, 0, b, column, last, ahead, sum);
   }
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r) {
@@ -172,14 +177,36 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
   }
 }
 
+/// Which of the next columns of B each tile asks for, a line at each step of its depth, so that
+/// they come in time, and no faster than memory gives them: of what is asked for at once, some
+/// processors drop the most.
+template <class T, class Stored, std::size_t Vectors> struct columns_ahead {
+  std::size_t place = 0;  ///< from the columns of the tile
+  std::size_t end = 0;
+
+  TESSERA_INLINE columns_ahead(product<T, Stored> const& p, std::size_t column) {
+    constexpr auto here = Vectors * lane::pack<T>::width;
+    if (not fetches_ahead<Vectors> || column + here >= p.columns) return;
+    place = here;
+    end = p.columns - column < 2 * here ? p.columns - column : 2 * here;
+  }
+  [[nodiscard]] TESSERA_INLINE auto next() -> std::size_t {
+    if (place >= end) return 0;
+    auto const result = place;
+    place += 64 / sizeof(Stored);
+    return result;
+  }
+};
+
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t column, std::size_t last) {
   // One vector has eight sums of its own, as many as the latency of a sum asks for.
   constexpr auto most = Vectors == 1 ? std::size_t{8} : rows;
   auto row = std::size_t{0};
+  auto ahead = columns_ahead<T, Stored, Vectors>(p, column);
   // Eight rows are four and four: two would read B for little.
   for (; row + most <= p.rows && (most == 8 || row + 8 != p.rows); row += most)
-    one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last);
+    one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last, ahead.next());
   for (; row + 4 <= p.rows; row += 4)
     one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last);
   if (row + 2 <= p.rows)
