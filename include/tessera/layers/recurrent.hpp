@@ -187,9 +187,9 @@ struct recurrent_layer {
     affine_map_parameters(start, slope[at(0, time)], dweight_hh, dbias_hh);
     auto* const dweight_ih = gradient.weight_ih.data();
     auto* const dbias_ih = data_or_null<T>(gradient.bias_ih);
-    // Of steps with one before them, whose h they saw.
+    // h of the steps before, and slopes of the later ones, which saw it.
     auto const h = samples(y, Place.reversed ? 1 : 0, time - 1);
-    auto const later = [&](auto all) { return samples(all, Place.reversed ? 0 : 1, time - 1); };
+    auto const later = samples(slope, Place.reversed ? 0 : 1, time - 1);
     // The gradient may be the parameters: what reads weights comes before what is added to them.
     if constexpr (Cell::carries && Options.bias &&
                   affine_map_parameters.reads_once<T, backend_of<decltype(x)>>) {
@@ -199,10 +199,11 @@ struct recurrent_layer {
         affine_map_parameters(x[t], slope[t], dweight_ih, dbias_ih);
       };
       if (not Place.reversed) first_of_x();
-      affine_map_parameters(h, later(x), later(slope), dweight_hh, dbias_hh, dweight_ih, dbias_ih);
+      affine_map_parameters(h, samples(x, Place.reversed ? 0 : 1, time - 1), later, dweight_hh,
+                            dbias_hh, dweight_ih, dbias_ih);
       if (Place.reversed) first_of_x();
     } else {
-      affine_map_parameters(h, later(slope), dweight_hh, dbias_hh);
+      affine_map_parameters(h, later, dweight_hh, dbias_hh);
       if constexpr (not Cell::carries) assign(last_gate(values), as_const(beside));
       slope_of_input(p.weight_ih, slope, dx.view);
       affine_map_parameters(x, slope, dweight_ih, dbias_ih);

@@ -51,21 +51,28 @@ struct affine_map_input_fn {
 struct affine_map_parameters_fn {
   template <class X> constexpr void operator()(X x, auto dy, auto* dweight, auto* dbias) const {
     using kernel = kernel_for<product_fn, backend_of<X>>;
-    auto const p = slopes(x, dy, dweight);
+    using T = scalar_of<X>;
+    auto const p = slopes<T>(rows_of(x), last_of<shape_of<X>>, last_of<shape_of<decltype(dy)>>,
+                             x.data(), dy.data(), dweight);
     if constexpr (requires { kernel::run_with_sums(p, dbias); })
       if (dweight != nullptr && dbias != nullptr) return kernel::run_with_sums(p, dbias);
     if (dweight != nullptr) kernel::run(p);
     if (dbias != nullptr) kernel::add_rows(p.depth, p.rows, dy.data(), dbias);
   }
   /// Of two maps whose outputs were added.
-  template <class X, class T>
-  constexpr void operator()(X x, auto other_x, auto dy, T* dweight, T* dbias, T* other_dweight,
+  template <class X, class OtherX, class Dy, class T>
+  constexpr void operator()(X x, OtherX other_x, Dy dy, T* dweight, T* dbias, T* other_dweight,
                             T* other_dbias) const {
     if constexpr (reads_once<T, backend_of<X>>)
       if (dweight != nullptr && dbias != nullptr && other_dweight != nullptr &&
-          other_dbias != nullptr)
+          other_dbias != nullptr) {
+        constexpr auto out = last_of<shape_of<Dy>>;
         return kernel_for<product_fn, backend_of<X>>::run_both_with_sums(
-            slopes(x, dy, dweight), dbias, slopes(other_x, dy, other_dweight), other_dbias);
+            slopes<T>(rows_of(x), last_of<shape_of<X>>, out, x.data(), dy.data(), dweight), dbias,
+            slopes<T>(rows_of(x), last_of<shape_of<OtherX>>, out, other_x.data(), dy.data(),
+                      other_dweight),
+            other_dbias);
+      }
     (*this)(x, dy, dweight, dbias);
     (*this)(other_x, dy, other_dweight, other_dbias);
   }
@@ -77,15 +84,15 @@ struct affine_map_parameters_fn {
   };
 
  private:
-  template <class X, class T>
-  [[nodiscard]] static constexpr auto slopes(X x, auto dy, T* dweight) -> matrix_product<T> {
-    constexpr auto in = last_of<shape_of<X>>;
-    constexpr auto out = last_of<shape_of<decltype(dy)>>;
+  template <class T>
+  [[nodiscard]] static constexpr auto slopes(std::size_t rows, std::size_t in, std::size_t out,
+                                             T const* x, T const* dy, T* dweight)
+      -> matrix_product<T> {
     return {.rows = out,
             .columns = in,
-            .depth = rows_of(x),
-            .a = {dy.data(), 1, out},
-            .b = {x.data(), in, 1},
+            .depth = rows,
+            .a = {dy, 1, out},
+            .b = {x, in, 1},
             .c = dweight,
             .c_row = in,
             .adds = true};

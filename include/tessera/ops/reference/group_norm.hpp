@@ -102,8 +102,7 @@ template <class Channels> struct group_norm_passes {
         auto const center = lanes.load(sums + c);
         auto const slope_at = [&](std::size_t at) TESSERA_INLINE {
           auto const slope = slope_of(lanes, dy + at, x + at, c);
-          if constexpr (Keeps)
-            if (dx != nullptr) lanes.store(dx + at, slope);
+          if (Keeps && dx != nullptr) lanes.store(dx + at, slope);
           return slope;
         };
         auto sum = slope_at(c);
@@ -137,12 +136,7 @@ template <class Channels> struct group_norm_passes {
         auto const of_x = lanes.load(sums + c);
         auto const shift = lanes.load(products + c);
         for (auto at = c; at < size; at += step) {
-          auto const slope = [&]() TESSERA_INLINE {
-            if constexpr (Keeps)
-              return lanes.load(dx + at);
-            else
-              return slope_of(lanes, dy + at, x + at, c);
-          }();
+          auto const slope = Keeps ? lanes.load(dx + at) : slope_of(lanes, dy + at, x + at, c);
           lanes.store(dx + at, fma(slope, of_slope, fma(lanes.load(x + at), of_x, shift)));
         }
       });

@@ -64,7 +64,9 @@ TESSERA_INLINE inline auto stored_vector(Stored const* from,
   }
 }
 /// Whether a tile takes long enough for each step to ask for a line of memory meanwhile.
-template <std::size_t Vectors> inline constexpr bool fetches_ahead = vectors == 4 && Vectors == 4;
+constexpr auto fetches_ahead(std::size_t vectors_of_tile) -> bool {
+  return vectors == 4 && vectors_of_tile == 4;
+}
 
 /// Where the rows of a tile lie in A and C: at a distance, or in runs.
 template <bool InRuns, std::size_t Rows, class T> struct tile_rows {
@@ -112,7 +114,7 @@ TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, PlacesOfRows c
                                      std::size_t ahead, lane::pack<T> (&sum)[Rows][Vectors]) {
   using V = lane::pack<T>;
   for (auto k = first; k < first + depth; ++k, at += p.a_depth, b += p.b_depth) {
-    if constexpr (fetches_ahead<Vectors>) lane::fetch(b + ahead);
+    if constexpr (fetches_ahead(Vectors)) lane::fetch(b + ahead);
     V columns[Vectors];
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
@@ -180,20 +182,14 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
 /// Which of the next columns of B each tile asks for, a line at each step of its depth, so that
 /// they come in time, and no faster than memory gives them: of what is asked for at once, some
 /// processors drop the most.
-template <class T, class Stored, std::size_t Vectors> struct columns_ahead {
+struct columns_ahead {
   std::size_t place = 0;  ///< from the columns of the tile
   std::size_t end = 0;
 
-  TESSERA_INLINE columns_ahead(product<T, Stored> const& p, std::size_t column) {
-    constexpr auto here = Vectors * lane::pack<T>::width;
-    if (not fetches_ahead<Vectors> || column + here >= p.columns) return;
-    place = here;
-    end = p.columns - column < 2 * here ? p.columns - column : 2 * here;
-  }
-  [[nodiscard]] TESSERA_INLINE auto next() -> std::size_t {
+  [[nodiscard]] auto next(std::size_t line) -> std::size_t {
     if (place >= end) return 0;
     auto const result = place;
-    place += 64 / sizeof(Stored);
+    place += line;
     return result;
   }
 };
@@ -203,10 +199,14 @@ void columns_of(product<T, Stored> const& p, std::size_t column, std::size_t las
   // One vector has eight sums of its own, as many as the latency of a sum asks for.
   constexpr auto most = Vectors == 1 ? std::size_t{8} : rows;
   auto row = std::size_t{0};
-  auto ahead = columns_ahead<T, Stored, Vectors>(p, column);
+  auto ahead = columns_ahead{};
+  constexpr auto here = Vectors * lane::pack<T>::width;
+  if (fetches_ahead(Vectors) && column + here < p.columns)
+    ahead = {here, p.columns - column < 2 * here ? p.columns - column : 2 * here};
   // Eight rows are four and four: two would read B for little.
   for (; row + most <= p.rows && (most == 8 || row + 8 != p.rows); row += most)
-    one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last, ahead.next());
+    one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last,
+                                                        ahead.next(64 / sizeof(Stored)));
   for (; row + 4 <= p.rows; row += 4)
     one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last);
   if (row + 2 <= p.rows)
@@ -241,17 +241,18 @@ void multiply(product<T, Stored> const& p) {
 /// is how memory is read ahead.
 template <class T>
 void add_rows(std::size_t count, std::size_t columns, T const* d, std::size_t distance, T* sum) {
-  auto const add = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) TESSERA_INLINE {
+  for (; count > 0; count -= count < 4 ? count : 4, d += 4 * distance)
     for_each_vector<T>(columns, [&](auto lanes, std::size_t i) TESSERA_INLINE {
       auto total = lanes.load(sum + i);
+      if (count >= 4) {
 #pragma GCC unroll 4
-      for (auto r = std::size_t{0}; r < Rows; ++r) total = total + lanes.load(d + r * distance + i);
+        for (auto r = std::size_t{0}; r < 4; ++r) total = total + lanes.load(d + r * distance + i);
+      } else {
+        for (auto r = std::size_t{0}; r < count; ++r)
+          total = total + lanes.load(d + r * distance + i);
+      }
       lanes.store(sum + i, total);
     });
-    d += Rows * distance;
-  };
-  for (; count >= 4; count -= 4) add(std::integral_constant<std::size_t, 4>{});
-  for (; count > 0; --count) add(std::integral_constant<std::size_t, 1>{});
 }
 
 }  // namespace tessera::tiles::inline TESSERA_TARGET

@@ -37,11 +37,14 @@ template <> struct kernel_for<detail::product_fn, simd> {
       kernel_for<detail::product_fn, reference>::run(p);
       add_rows(p.depth, p.rows, p.a.data, sums);
     } else if (not detail::is_shared(p.rows, p.columns, p.depth)) {
-      by_tiles_with_sums(in_tiles(p), sums);
+      by_tiles(in_tiles(p), sums);
     } else {
-      in_shares_of_rows<T>(p, p.columns, [&](detail::share const& rows) {
-        by_tiles_with_sums(in_tiles(part(p, rows, {0, p.columns})), sums + rows.first);
-      });
+      detail::in_shares<T>(
+          p.rows, p.columns, p.depth,
+          [&](detail::share const& rows, detail::share const& columns) {
+            by_tiles(in_tiles(part(p, rows, columns)), sums + rows.first);
+          },
+          tiles::rows, true);
     }
   }
   /// run_with_sums of two products that have one A, which is read once where no cache holds it.
@@ -54,10 +57,13 @@ template <> struct kernel_for<detail::product_fn, simd> {
     } else if (not detail::is_shared(p.rows, p.columns + q.columns, p.depth)) {
       both_by_tiles(in_tiles(p), p_sums, in_tiles(q), q_sums);
     } else {
-      in_shares_of_rows<T>(p, p.columns + q.columns, [&](detail::share const& rows) {
-        both_by_tiles(in_tiles(part(p, rows, {0, p.columns})), p_sums + rows.first,
-                      in_tiles(part(q, rows, {0, q.columns})), q_sums + rows.first);
-      });
+      detail::in_shares<T>(
+          p.rows, p.columns + q.columns, p.depth,
+          [&](detail::share const& rows, detail::share const&) {
+            both_by_tiles(in_tiles(part(p, rows, {0, p.columns})), p_sums + rows.first,
+                          in_tiles(part(q, rows, {0, q.columns})), q_sums + rows.first);
+          },
+          tiles::rows, true);
     }
   }
   template <class T, class Stored>
@@ -121,9 +127,10 @@ template <> struct kernel_for<detail::product_fn, simd> {
     return {p.rows,  p.columns, p.depth, p.a.data, p.a.row, p.a.column, p.b.data,
             p.b.row, p.c,       p.c_row, from(p),  nullptr, p.b.scales};
   }
-  template <class T, class Stored> static void by_tiles(tiles::product<T, Stored> const& p) {
+  template <class T, class Stored>
+  static void by_tiles(tiles::product<T, Stored> const& p, T* sums = nullptr) {
     if constexpr (std::same_as<T, Stored>)
-      by_tiles(p, static_cast<T*>(nullptr), gains_by_blocks(p));
+      by_tiles(p, sums, gains_by_blocks(p));
     else
       tiles::multiply<T, Stored>(p);
   }
@@ -132,9 +139,6 @@ template <> struct kernel_for<detail::product_fn, simd> {
     if (by_blocks) return multiply_by_blocks(p, sums);
     if (sums != nullptr) tiles::add_rows<T>(p.depth, p.rows, p.a, p.a_depth, sums);
     tiles::multiply<T>(p);
-  }
-  template <class T> static void by_tiles_with_sums(tiles::product<T> const& p, T* sums) {
-    by_tiles(p, sums, gains_by_blocks(p));
   }
   /// A part of the depth after another, of which both read the columns of A, where one of them goes
   /// by blocks. They add to C.
@@ -149,13 +153,6 @@ template <> struct kernel_for<detail::product_fn, simd> {
       by_tiles(tiles::steps(p, k, depth), p_sums, p_gains);
       by_tiles(tiles::steps(q, k, depth), q_sums, q_gains);
     }
-  }
-  template <class T, class F>
-  static void in_shares_of_rows(detail::matrix_product<T> const& p, std::size_t columns,
-                                F const& f) {
-    detail::in_shares<T>(
-        p.rows, columns, p.depth, [&](detail::share const& rows, detail::share const&) { f(rows); },
-        tiles::rows, true);
   }
   [[nodiscard]] static auto from(auto const& p) -> tiles::start {
     if (p.adds_last) return tiles::start::c_last;

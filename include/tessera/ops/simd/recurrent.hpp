@@ -4,8 +4,6 @@
 #include <tessera/ops/reference/recurrent.hpp>
 #include <tessera/ops/simd/recurrent_panels.hpp>
 
-#include <cstdint>
-
 namespace tessera {
 
 namespace detail::inline TESSERA_TARGET {
@@ -47,22 +45,6 @@ struct packed_recurrent_weights {
   }
 };
 
-/// Asks for the places of what a tile keeps for a backward pass, which come from memory: they are
-/// there when its sums are.
-template <class Cell, class T, std::size_t Rows>
-TESSERA_INLINE inline void fetch_kept(recurrent_memory<T> const& m, std::size_t hidden,
-                                      std::size_t row, std::size_t unit) {
-  if (m.gates == nullptr) return;
-#pragma GCC unroll 8
-  for (auto r = row; r < row + Rows; ++r) {
-#pragma GCC unroll 4
-    for (auto g = std::size_t{0}; g < Cell::gates; ++g)
-      lane::fetch_first(m.gates + (r * Cell::gates + g) * hidden + unit);
-    lane::fetch_first(m.beside + r * hidden + unit);
-    lane::fetch_first(m.y + r * hidden + unit);
-  }
-}
-
 /// Rows of one vector of units: a cell's sums, then the unit.
 template <class Cell, class T, std::size_t Rows, bool Partial>
 [[gnu::noinline]] void recurrent_tile(recurrent_memory<T> const& m, std::size_t in,
@@ -71,7 +53,16 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
   using V = lane::pack<T>;
   constexpr auto sums = Cell::sums.size();
   constexpr auto distance = tiles::panel<T> / sums;  // of two sums
-  fetch_kept<Cell, T, Rows>(m, hidden, row, unit);
+  // The places of what is kept for a backward pass come from memory, and are there when sums are.
+  if (m.gates != nullptr)
+#pragma GCC unroll 8
+    for (auto r = row; r < row + Rows; ++r) {
+#pragma GCC unroll 4
+      for (auto g = std::size_t{0}; g < Cell::gates; ++g)
+        lane::fetch_first(m.gates + (r * Cell::gates + g) * hidden + unit);
+      lane::fetch_first(m.beside + r * hidden + unit);
+      lane::fetch_first(m.y + r * hidden + unit);
+    }
   V sum[Rows][sums];
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
@@ -234,11 +225,6 @@ template <class Cell> struct kernel_for<detail::recurrent_step_backward_fn<Cell>
   }
 
  private:
-  /// Asks for what lies `distance` before, if anything does.
-  template <class T> TESSERA_INLINE static void fetch_before(T const* place, std::size_t distance) {
-    auto const address = reinterpret_cast<std::uintptr_t>(place) - distance * sizeof(T);
-    lane::fetch(reinterpret_cast<void const*>(address));
-  }
   template <class T>
   static void rows(std::size_t count, std::size_t hidden, T* gates, auto* beside, T const* before,
                    T const* dy, T const* dh, T* d) {
@@ -252,9 +238,9 @@ template <class Cell> struct kernel_for<detail::recurrent_step_backward_fn<Cell>
         auto const sample = count * hidden;
 #pragma GCC unroll 4
         for (auto g = std::size_t{0}; g < Cell::gates; ++g)
-          fetch_before(gate + g * hidden, Cell::gates * sample);
-        fetch_before(before + at, sample);
-        if (dy != nullptr) fetch_before(dy + at, sample);
+          lane::fetch(gate + g * hidden - Cell::gates * sample);
+        lane::fetch(before + at - sample);
+        if (dy != nullptr) lane::fetch(dy + at - sample);
         V values[Cell::gates];
 #pragma GCC unroll 4
         for (auto g = std::size_t{0}; g < Cell::gates; ++g)
