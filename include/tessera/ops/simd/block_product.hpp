@@ -165,14 +165,10 @@ template <class Stored> struct block_kernel {
   std::size_t whole = p.out / width * width;
 
   void run() const {
-    if (p.rows <= few_rows)
-      by_few_rows();
-    else if (p.rows <= most_by_few)
-      by_few_after_few();
-    else if (few_rows < 8 && p.rows <= 8)
-      by_up_to_8_rows();
-    else
-      by_many_rows<32, 2>();
+    if (p.rows <= most_by_few) return by_few_after_few();
+    if constexpr (few_rows < 8)
+      if (p.rows <= 8) return by_many_rows<8, 1>();
+    by_many_rows<32, 2>();
   }
 
  private:
@@ -194,9 +190,6 @@ template <class Stored> struct block_kernel {
       read_rows(x, b, count, std::make_index_sequence<few_rows>{});
       leave(x, 0, p.rows, b, count);
     }
-  }
-  void by_up_to_8_rows() const {
-    if constexpr (few_rows < 8) by_many_rows<8, 1>();
   }
   void by_few_after_few() const {
     auto const step = equal_parts(p.rows, few_rows);
