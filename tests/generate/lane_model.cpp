@@ -15,6 +15,13 @@ using small_gpt = gpt<options>;
 /// Scores the last token of each lane alone.
 using small_llama = llama<llama_options{
     .vocabulary = 24, .width = 16, .blocks = 2, .heads = 4, .kv_heads = 2, .context = 30}>;
+using small_llama_of_halves = llama<llama_options{.vocabulary = 24,
+                                                  .width = 16,
+                                                  .blocks = 2,
+                                                  .heads = 4,
+                                                  .kv_heads = 2,
+                                                  .context = 30,
+                                                  .half_cache = true}>;
 template <class Model> using parameters = parameters_of<Model, owned<float>>;
 using token = tensor<float, shape<1>>;
 
@@ -59,7 +66,7 @@ TEMPLATE_TEST_CASE("streamed_lanes: a lane goes back to a part of what it has se
 }
 TEMPLATE_TEST_CASE(
     "streamed_lanes: a lane has the bits of a stream of its own, in any company and parts", "",
-    small_gpt, small_llama) {
+    small_gpt, small_llama, small_llama_of_halves) {
   auto const p = made_parameters<TestType>();
   auto const lanes = make_lanes<TestType, 3, 8>(p, options.context);
   CHECK(lanes->bounds().lanes == 3);

@@ -50,6 +50,15 @@ constexpr auto qwen3 = options{.heads = 4,
                                .bias = false,
                                .out_bias = false};
 static_assert(parameter_count<layer<16, qwen3>> == 16 * 6 * (4 + 2 + 2 + 4) + 2 * 6);
+constexpr auto one_head =
+    options{.causal = true, .context = 20, .bias = false, .out_projection = true};
+constexpr auto halves_of_24 = options{.heads = 6,
+                                      .kv_heads = 2,
+                                      .head_width = 10,
+                                      .causal = true,
+                                      .context = 40,
+                                      .half_cache = true,
+                                      .rotary_base = 1e4};
 constexpr auto one_matrix = options{.heads = 4, .causal = true, .context = 20};
 template <std::size_t F, options O> using fused = attention_layer<F, O, gpt2_projections>;
 static_assert(parameter_count<fused<16, one_matrix>> == 4 * 16 * 17);
@@ -126,6 +135,53 @@ TEST_CASE("self_attention: a stream has the bits of the sequence") {
   using X = tensor<float, shape<20, 3, 16>>;
   test::streams_like_a_sequence<sequential<cached>, X>();
   test::streams_like_a_sequence<sequential<linear<16, 16>, residual<cached>, cached>, X>();
+}
+TEST_CASE("self_attention: a cache of halves sees keys and values rounded to f16") {
+  constexpr auto rounded = [] {
+    auto o = one_head;
+    o.half_cache = true;
+    return o;
+  }();
+  using exact = sequential<layer<4, one_head>>;
+  using halves = sequential<layer<4, rounded>>;
+  using X = tensor<float, shape<20, 3, 4>>;
+  constexpr auto state_of = []<class Model>(std::type_identity<Model>) {
+    return memory_of<Model, tensor<float, shape<16, 4>>, call_mode::streaming>.state;
+  };
+  static_assert(state_of(std::type_identity<exact>{}) - state_of(std::type_identity<halves>{}) ==
+                2 * 20 * 16 * 4 * (sizeof(float) - sizeof(f16)));
+  test::streams_like_a_sequence<halves, X>();
+  test::equals_reference<batch, sequential<layer<24, halves_of_24>>>();
+  // Without turns and projections a key is a sample: where samples are halves, nothing is rounded.
+  auto const x = std::make_unique<X>();
+  test::fill(*x, 3);
+  auto const y_of = [&]<class Model>(std::type_identity<Model>, X const& from) {
+    auto p = parameters_of<Model, owned<float>>{};
+    for_each_parameter(
+        [](path_name const&, auto& w) {
+          w = {};
+          if constexpr (shape_of<std::remove_cvref_t<decltype(w)>>::rank == 2)
+            for (auto i = std::size_t{0}; i < 4; ++i) w(i, i) = 1;
+        },
+        p);
+    auto const run = std::make_unique<inference<Model, X>>();
+    auto result = std::make_unique<X>();
+    *result = (*run)(p, from);
+    return result;
+  };
+  auto const of_floats = y_of(std::type_identity<exact>{}, *x);
+  auto const of_halves = y_of(std::type_identity<halves>{}, *x);
+  auto apart = 0.0F;
+  for (auto i = std::size_t{0}; i < x->size(); ++i)
+    apart = std::max(apart, std::abs(of_floats->values[i] - of_halves->values[i]));
+  CHECK(apart > 0);
+  CHECK(apart < 1e-3);
+  for (auto& v : x->values) v = static_cast<float>(f16(v));
+  CHECK(test::same_bits(*y_of(std::type_identity<exact>{}, *x),
+                        *y_of(std::type_identity<halves>{}, *x)));
+  // What no half holds becomes infinite, and the scores say so.
+  x->values[0] = 1e6F;
+  CHECK_FALSE(std::isfinite(y_of(std::type_identity<halves>{}, *x)->values[0]));
 }
 TEST_CASE("self_attention: a prompt and steps after it have the bits of the sequence") {
   using X = tensor<float, shape<at_most(20), 2, 16>>;

@@ -6,7 +6,7 @@ using namespace tessera;
 
 namespace {
 
-template <class T> using few = detail::attention_of_few<T>;
+template <class T, class K = T> using few = detail::attention_of_few<T, K>;
 using by_blocks = kernel_for<detail::attention_fn, simd>;
 using slow = kernel_for<detail::attention_fn, reference>;
 
@@ -17,7 +17,7 @@ template <class T> struct results {
   std::vector<T> y;
   std::vector<T> log_sums;
 
-  explicit results(detail::attention_head<T> const& head)
+  explicit results(auto const& head)
       : y(head.queries * head.out, T{7}), log_sums(head.queries, T{7}) {}
 };
 
@@ -28,8 +28,10 @@ static_assert(few<float>::queries_at_once >= by_blocks::few);
 
 // -- laws -----------------------------------------------------------------------------------------
 TEMPLATE_TEST_CASE("attention_of_few: the bits of the reference, and of blocks of queries", "",
-                   float, double) {
-  using T = TestType;
+                   (std::pair<float, float>), (std::pair<double, double>),
+                   (std::pair<float, f16>)) {
+  using T = typename TestType::first_type;
+  using K = typename TestType::second_type;
   constexpr auto width_of_vector = std::size_t{lane::pack<T>::width};
   auto const a = std::make_unique<typename by_blocks::template workspace<T, most, 150>>();
   auto const b = std::make_unique<typename slow::template workspace<T, most, 150>>();
@@ -39,34 +41,36 @@ TEMPLATE_TEST_CASE("attention_of_few: the bits of the reference, and of blocks o
     auto const row = width + 3U;
     auto memory = std::vector<T>(3 * most * row);
     test::fill(memory.data(), memory.size(), width);
+    auto const stored = std::vector<K>(memory.begin(), memory.end());
     for (auto const keys : {1U, 7U, 15U, 16U, 17U, 33U, 48U, 100U})
       for (auto const queries : {1U, 2U, 3U, 4U, 5U, 9U})
         for (auto const causal : {false, true}) {
-          auto const head = detail::attention_head<T>{.queries = queries,
-                                                      .keys = keys,
-                                                      .width = width,
-                                                      .q_row = row,
-                                                      .kv_row = row,
-                                                      .out = width + 1U,
-                                                      .sum = 1,
-                                                      .before = keys > queries ? keys - queries : 0,
-                                                      .causal = causal,
-                                                      .scale = T{0.25F},
-                                                      .q = memory.data(),
-                                                      .k = memory.data() + most * row,
-                                                      .v = memory.data() + 2 * most * row};
+          auto const head =
+              detail::attention_head<T, K>{.queries = queries,
+                                           .keys = keys,
+                                           .width = width,
+                                           .q_row = row,
+                                           .kv_row = row,
+                                           .out = width + 1U,
+                                           .sum = 1,
+                                           .before = keys > queries ? keys - queries : 0,
+                                           .causal = causal,
+                                           .scale = T{0.25F},
+                                           .q = memory.data(),
+                                           .k = stored.data() + most * row,
+                                           .v = stored.data() + 2 * most * row};
           if (head.seen(0) < width_of_vector) continue;  // a vector of keys is the least
           INFO("queries " << queries << ", keys " << keys << ", width " << width << ", causal "
                           << causal);
           auto want = results<T>(head);
           slow::forward(head, want.y.data(), want.log_sums.data(), *b);
-          for (auto const* const next : {static_cast<T const*>(nullptr), head.k}) {
+          for (auto const* const next : {static_cast<K const*>(nullptr), head.k}) {
             auto found = results<T>(head);
-            few<T>{head, scores.data(), padded, next}.run(found.y.data(), found.log_sums.data());
+            few<T, K>{head, scores.data(), padded, next}.run(found.y.data(), found.log_sums.data());
             CHECK(test::same_bits(found.y, want.y));
             CHECK(test::same_bits(found.log_sums, want.log_sums));
             auto without_sums = results<T>(head);
-            few<T>{head, scores.data(), padded, next}.run(without_sums.y.data(), nullptr);
+            few<T, K>{head, scores.data(), padded, next}.run(without_sums.y.data(), nullptr);
             CHECK(test::same_bits(without_sums.y, want.y));
           }
           auto blocks = results<T>(head);

@@ -27,16 +27,11 @@ template <class Stored> [[nodiscard]] constexpr auto name_in_files() -> char con
 
 }  // namespace tessera::detail
 
-namespace tessera::inline TESSERA_TARGET {
+namespace tessera::detail::inline TESSERA_TARGET {
 
-/// A model of the families llama, qwen2 and qwen3 with weights as a GGUF file has them: matrices of
-/// Matrix and an embedding of Table, which are q4_0, q4_1, q8_0, as_stored of these, f16, bf16 or
-/// float.
-///
-/// Cost    a step of up to Rows tokens is compiled once for each call of this
 template <model_family Family, llama_options Options, class Matrix, class Table, std::size_t Lanes,
           std::size_t Rows>
-[[nodiscard]] auto compile_llama(std::string_view config) -> compiled_model {
+[[nodiscard]] auto compile_llama_with(std::string_view config) -> compiled_model {
   using model = llama<Options>;
   constexpr auto heads = Options.kv_heads == 0 ? Options.heads : Options.kv_heads;
   constexpr auto head_width =
@@ -55,16 +50,37 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
     result.model = std::make_unique<lanes>(parameters, Options.context);
     result.parameter_bytes = sizeof(P);
     result.stream_bytes = lanes::bytes;
-    result.token_bytes = 2 * heads * head_width * Options.blocks * sizeof(float);
+    result.token_bytes = 2 * heads * head_width * Options.blocks *
+                         (Options.half_cache ? sizeof(f16) : sizeof(float));
     result.token_runs = 2 * Options.blocks;
     return result;
   };
   return {.config = std::string{config},
           .description = described_model(Family, Options),
-          .matrices = detail::name_in_files<Matrix>(),
-          .embedding = detail::name_in_files<Table>(),
+          .matrices = name_in_files<Matrix>(),
+          .embedding = name_in_files<Table>(),
           .exact = is_block<Matrix> && not is_as_stored<Matrix>,
           .open_lanes = open};
+}
+
+}  // namespace tessera::detail::inline TESSERA_TARGET
+
+namespace tessera::inline TESSERA_TARGET {
+
+/// A model of the families llama, qwen2 and qwen3 with weights as a GGUF file has them: matrices of
+/// Matrix and an embedding of Table, which are q4_0, q4_1, q8_0, as_stored of these, f16, bf16 or
+/// float. As stored, where activations are rounded too, caches hold keys and values as f16.
+///
+/// Cost    a step of up to Rows tokens is compiled once for each call of this
+template <model_family Family, llama_options Options, class Matrix, class Table, std::size_t Lanes,
+          std::size_t Rows>
+[[nodiscard]] auto compile_llama(std::string_view config) -> compiled_model {
+  constexpr auto with_cache = [] {
+    auto o = Options;
+    o.half_cache = o.half_cache || is_as_stored<Matrix>;
+    return o;
+  }();
+  return detail::compile_llama_with<Family, with_cache, Matrix, Table, Lanes, Rows>(config);
 }
 
 }  // namespace tessera::inline TESSERA_TARGET

@@ -20,6 +20,7 @@ struct attention_options {
   std::size_t head_width = 0;  ///< 0: Features / heads
   bool causal = false;         ///< a sample sees itself and the ones before
   std::size_t context = 0;     ///< causal: the samples that the cache holds; 0: none, and no step
+  bool half_cache = false;     ///< which holds them as f16
   double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
   rotary_pairs pairs = rotary_pairs::halves;
   rotary_scaling scaling = rotary_scaling{};  ///< of the frequencies, for a longer context
@@ -97,6 +98,7 @@ struct attention_layer {
   static constexpr bool turns = Options.rotary_base > 0;
   static constexpr bool caches = Options.context > 0;
   static constexpr bool norms = Options.head_norms;
+  static_assert(caches || not Options.half_cache, "attention: half_cache needs a context");
   static_assert(Options.head_width > 0 || Features % heads == 0,
                 "attention: heads must divide the features");
   static_assert(heads % kv_heads == 0, "attention: kv_heads must divide the heads");
@@ -215,7 +217,7 @@ struct attention_layer {
     [[no_unique_address]] detail::member_if<projects_out, resized<X, q_width>, 3> mixed;
   };
   template <class X, class Call>
-  using projected_in = projected<X, entries_of<X, Call>, carried<Call>>;
+  using projected_in = projected<X, entries_of<X, Call>, carried<Call> && not Options.half_cache>;
   template <class X, class Call, bool Counts> struct counted_lengths {
     using type = detail::no_member<4>;
   };
@@ -255,17 +257,20 @@ struct attention_layer {
     head_work<X, Call> head;
     [[no_unique_address]] detail::member_if<norms, reshaped<X, shape<width>>, 6> norm_sums;
   };
+  /// What a cache has numbers of T as.
+  template <class T> using cached = std::conditional_t<Options.half_cache, f16, T>;
+  template <class X, class S> using cached_rows = tensor<cached<scalar_of<X>>, S, backend_of<X>>;
   template <class Lanes> struct cache {
-    using rows =
-        resized<reshaped<Lanes, with_axis<shape_of<Lanes>, 0,
-                                          static_cast<extent>(caches ? Options.context : 1)>>,
-                kv_width>;
+    using rows = cached_rows<
+        Lanes,
+        with_last<with_axis<shape_of<Lanes>, 0, static_cast<extent>(caches ? Options.context : 1)>,
+                  kv_width>>;
     rows keys;
     rows values;
     std::size_t length;  ///< of what the lanes have seen
   };
   template <class X, class Call> struct shared_cache {
-    using rows = reshaped<
+    using rows = cached_rows<
         X, shape<shape_of<given_type<Call, tag::sequences>>::extents[0],
                  static_cast<extent>(caches ? Options.context : 1), static_cast<extent>(kv_width)>>;
     rows keys;
@@ -439,10 +444,10 @@ struct attention_layer {
     return Options.batch_first ? sizes{others, first} : sizes{first, others};
   }
   /// The first query, key and value.
-  template <class T> struct places {
+  template <class T, class K = T> struct places {
     T* q;
-    T* k;
-    T* v;
+    K* k;
+    K* v;
   };
   [[nodiscard]] static constexpr auto places_in(auto& of) {
     auto* const q = of.query.data();
@@ -454,10 +459,10 @@ struct attention_layer {
     else
       return places<T>{q, data_or_null<T>(of.key), data_or_null<T>(of.value)};
   }
-  template <class T>
+  template <class T, class K>
   [[nodiscard]] static constexpr auto heads_of(sizes s, std::size_t before, std::size_t keys,
-                                               places<T> at, T const* lengths)
-      -> detail::attention_heads<T> {
+                                               places<T, K> at, T const* lengths)
+      -> detail::attention_heads<T, K> {
     auto const times = s.time_distance();
     auto const lane_of_q = Options.batch_first ? s.times : 1;
     auto const lane_of_kv = Options.batch_first ? keys : 1;
@@ -618,17 +623,11 @@ struct attention_layer {
     for_each_lane(rows, m, [&](std::size_t lane, std::size_t row, std::size_t before, sizes s) {
       auto const own =
           places<T>{at.q + row * columns[0], at.k + row * kv_width, at.v + row * kv_width};
-      auto const seen = cache_of<T>(own.q, lane, m);
       turn<B>(s, before, own.q, columns[0], heads, false);
       turn<B>(s, before, own.k, kv_width, kv_heads, false);
-      auto const first = before * kv_width;
-      auto const count = s.times * kv_width;
-      for (auto i = first; i < first + count; ++i) {
-        seen.k[i] = own.k[i - first];
-        seen.v[i] = own.v[i - first];
-      }
+      put_in_cache<B>(own, cache_of<T>(own.q, lane, m), before * kv_width, s.times * kv_width);
     });
-    scaled_dot_product_attention.template forward_each<B, T>(
+    scaled_dot_product_attention.template forward_each<B, T, cached<T>>(
         [&](auto const& take) {
           for_each_lane(rows, m,
                         [&](std::size_t lane, std::size_t row, std::size_t before, sizes s) {
@@ -640,9 +639,34 @@ struct attention_layer {
         m.work.head);
   }
   template <class T>
-  [[nodiscard]] static constexpr auto cache_of(T* q, std::size_t lane, auto m) -> places<T> {
+  [[nodiscard]] static constexpr auto cache_of(T* q, std::size_t lane, auto m)
+      -> places<T, cached<T>> {
     auto const first = lane * Options.context * kv_width;
     return {q, m.state.keys.data() + first, m.state.values.data() + first};
+  }
+  template <class B, class T>
+  static constexpr void put_in_cache(places<T> own, places<T, cached<T>> to, std::size_t first,
+                                     std::size_t count) {
+    using S = shape<at_most(std::size_t{1} << 40)>;
+    auto const extents = actual_extents<S>{{count}};
+    auto const put = [&](T const* from, cached<T>* at) {
+      assign(view<cached<T>, S, B>{at + first, extents}, view<T const, S, B>{from, extents});
+    };
+    put(own.k, to.k);
+    put(own.v, to.v);
+  }
+  /// Keys and values that the heads see: all that a cache has, with `count` numbers of this call
+  /// from `first` on, or those of the call alone.
+  template <class B, class T>
+  [[nodiscard]] static constexpr auto seen_from(places<T> at, std::size_t first, std::size_t count,
+                                                auto m) {
+    if constexpr (requires { m.state.length; }) {
+      auto const cache = cache_of<T>(at.q, 0, m);
+      if constexpr (Options.half_cache) put_in_cache<B>(at, cache, first, count);
+      return cache;
+    } else {
+      return at;
+    }
   }
   /// f(lane, its first row, the samples that it has seen, its rows) of each lane that has rows.
   static constexpr void for_each_lane(std::size_t rows, auto m, auto const& f) {
@@ -666,7 +690,6 @@ struct attention_layer {
     using B = backend_of<decltype(x)>;
     auto const e = seen_by(x, m);
     auto at = places_in(m.kept);
-    auto seen = at;
     auto keys = crosses ? sizes_of(e).times : s.times;
     if constexpr (crosses)
       require(e.size() == 0 || sizes_of(e).lanes == s.lanes,
@@ -676,9 +699,12 @@ struct attention_layer {
       before = m.state.length;
       keys += before;
       require(keys <= Options.context, "attention: the context is full");
-      seen = {at.q, m.state.keys.data(), m.state.values.data()};
-      at = {at.q, seen.k + before * s.lanes * kv_width, seen.v + before * s.lanes * kv_width};
       m.state.length = keys;
+      if constexpr (not Options.half_cache) {
+        auto const cache = cache_of<T>(at.q, 0, m);
+        at.k = cache.k + before * s.lanes * kv_width;
+        at.v = cache.v + before * s.lanes * kv_width;
+      }
     }
     if constexpr (norms) {
       auto& kept = m.kept.before_turns;
@@ -702,6 +728,8 @@ struct attention_layer {
       turn<B>(s, before, at.q, columns[0], heads, false);
       turn<B>(s, before, at.k, kv_row, kv_heads, false);
       read_lengths(m, keys, s.lanes);
+      auto const seen =
+          seen_from<B>(at, before * s.lanes * kv_width, s.times * s.lanes * kv_width, m);
       auto const every = heads_of<T>(s, before, keys, seen, lengths_in(m));
       scaled_dot_product_attention.template forward<B, T>(every, mixed, m.kept.log_sum.data(),
                                                           m.work.head);

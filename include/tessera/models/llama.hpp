@@ -23,6 +23,7 @@ struct llama_options {
   std::size_t head_width = 0;  ///< 0: width / heads
   std::size_t hidden = 0;      ///< of the perceptron in a block; 0: 4·width
   std::size_t context = 128;   ///< tokens at most, in a sequence or a stream
+  bool half_cache = false;     ///< keys and values of the tokens before are kept as f16
   double rotary_base = 10'000;
   rotary_scaling scaling = rotary_scaling{};  ///< of the positions' frequencies
   double epsilon = 1e-6;                      ///< of the norms, in steps of 1e-12
@@ -44,6 +45,7 @@ template <llama_options O> struct llama_parts {
       .head_width = O.head_width,
       .causal = true,
       .context = O.context,
+      .half_cache = O.half_cache,
       .rotary_base = O.rotary_base,
       .pairs = O.interleaved ? rotary_pairs::neighbours : rotary_pairs::halves,
       .scaling = O.scaling,

@@ -40,14 +40,14 @@ struct attention_fn {
       typename kernel_for<attention_fn, backend_of<X>>::template workspace<scalar_of<X>, Keys,
                                                                            Width>;
 
-  template <class Backend, class T>
-  static constexpr void forward(attention_heads<T> const& every, T* y, T* log_sum,
+  template <class Backend, class T, class K>
+  static constexpr void forward(attention_heads<T, K> const& every, T* y, T* log_sum,
                                 auto& workspace) {
     using run = kernel_for<attention_fn, Backend>;
     if constexpr (requires { run::forward_heads(every, y, log_sum); }) {
       run::forward_heads(every, y, log_sum);
     } else if constexpr (requires { run::shares_heads; }) {
-      run::forward_each([&](auto const& take) { take(every, y, log_sum); }, workspace);
+      run::template forward_each<K>([&](auto const& take) { take(every, y, log_sum); }, workspace);
     } else {
       for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
         for (auto h = std::size_t{0}; h < every.heads; ++h)
@@ -57,13 +57,13 @@ struct attention_fn {
     }
   }
   /// The heads of several calls, which walk(take) names one after another: take(every, y, log_sum).
-  template <class Backend, class T>
+  template <class Backend, class T, class K>
   static constexpr void forward_each(auto const& walk, auto& workspace) {
     using run = kernel_for<attention_fn, Backend>;
     if constexpr (requires { run::shares_heads; })
-      run::forward_each(walk, workspace);
+      run::template forward_each<K>(walk, workspace);
     else
-      walk([&](attention_heads<T> const& every, T* y, T* log_sum) {
+      walk([&](attention_heads<T, K> const& every, T* y, T* log_sum) {
         forward<Backend, T>(every, y, log_sum, workspace);
       });
   }

@@ -83,8 +83,9 @@ struct product_fn;
 
 // -- attention ------------------------------------------------------------------------------------
 
-/// One head of one sequence: a row of numbers for each time, by distances.
-template <class T> struct attention_head {
+/// One head of one sequence: a row of numbers for each time, by distances; keys and values may be
+/// stored narrower, as K.
+template <class T, class K = T> struct attention_head {
   std::size_t queries;  ///< rows of q and y
   std::size_t keys;     ///< rows of k and v
   std::size_t width;    ///< numbers of a row
@@ -96,8 +97,8 @@ template <class T> struct attention_head {
   bool causal;          ///< or all of them
   T scale;              ///< of the scores: 1 / sqrt(width)
   T const* q;
-  T const* k;
-  T const* v;
+  K const* k;
+  K const* v;
   std::size_t unseen = 0;  ///< keys at the end that no query sees
 
   [[nodiscard]] constexpr auto seen(std::size_t query) const -> std::size_t {
@@ -118,8 +119,8 @@ template <class T> struct attention_slopes {
 
 /// The heads of all lanes, by distances from the first: heads lie next to each other, and
 /// `sharing` of them, which follow one another, see the same keys.
-template <class T> struct attention_heads {
-  attention_head<T> first;
+template <class T, class K = T> struct attention_heads {
+  attention_head<T, K> first;
   std::size_t lanes;
   std::size_t heads;  ///< of a lane
   std::size_t sharing;
@@ -138,7 +139,7 @@ template <class T> struct attention_heads {
   [[nodiscard]] constexpr auto out_at(std::size_t lane, std::size_t h) const -> std::size_t {
     return lane * out_lane + h * first.width;
   }
-  [[nodiscard]] constexpr auto head(std::size_t lane, std::size_t h) const -> attention_head<T> {
+  [[nodiscard]] constexpr auto head(std::size_t lane, std::size_t h) const -> attention_head<T, K> {
     auto result = first;
     result.q += q_at(lane, h);
     result.k += kv_at(lane, h);
@@ -151,7 +152,7 @@ template <class T> struct attention_heads {
   /// The heads that see the keys of h, the first of them, as the queries of one; each has one
   /// query.
   [[nodiscard]] constexpr auto sharing_from(std::size_t lane, std::size_t h) const
-      -> attention_head<T> {
+      -> attention_head<T, K> {
     auto result = head(lane, h);
     result.unseen = result.keys - result.seen(0);
     result.causal = false;

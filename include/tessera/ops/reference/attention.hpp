@@ -12,8 +12,8 @@ template <> struct kernel_for<detail::attention_fn, reference> {
     T slopes[Keys];
   };
 
-  template <class T>
-  static constexpr void forward(detail::attention_head<T> const& head, T* y, T* log_sum,
+  template <class T, class K>
+  static constexpr void forward(detail::attention_head<T, K> const& head, T* y, T* log_sum,
                                 auto& workspace) {
     auto* const p = workspace.scores;
     for (auto i = std::size_t{0}; i < head.queries; ++i) {
@@ -33,7 +33,7 @@ template <> struct kernel_for<detail::attention_fn, reference> {
       for (auto d = std::size_t{0}; d < head.width; ++d) {
         auto out = T{0};
         for (auto j = std::size_t{0}; j < keys; ++j)
-          out = lane::fma(p[j], head.v[j * head.kv_row + d], out);
+          out = lane::fma(p[j], static_cast<T>(head.v[j * head.kv_row + d]), out);
         y[i * head.out + d] = out;
       }
     }
@@ -78,12 +78,13 @@ template <> struct kernel_for<detail::attention_fn, reference> {
   }
 
  private:
-  template <class T>
-  static constexpr void score(detail::attention_head<T> const& head, std::size_t i, T* scores) {
+  template <class T, class K>
+  static constexpr void score(detail::attention_head<T, K> const& head, std::size_t i, T* scores) {
     for (auto j = std::size_t{0}; j < head.seen(i); ++j) {
       auto sum = T{0};
       for (auto d = std::size_t{0}; d < head.width; ++d)
-        sum = lane::fma(head.q[i * head.q_row + d], head.k[j * head.kv_row + d], sum);
+        sum =
+            lane::fma(head.q[i * head.q_row + d], static_cast<T>(head.k[j * head.kv_row + d]), sum);
       scores[j] = sum * head.scale;
     }
   }

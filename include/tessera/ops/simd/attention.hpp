@@ -30,8 +30,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     alignas(storage_alignment) T dv[Keys * Width];
   };
 
-  template <class T>
-  static constexpr void forward(detail::attention_head<T> const& head, T* y, T* log_sum,
+  template <class T, class K>
+  static constexpr void forward(detail::attention_head<T, K> const& head, T* y, T* log_sum,
                                 auto& memory) {
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
     forward_in(head, 1, y, log_sum, part_of_workspace<T>{memory.k, memory.p, memory.rows, padded});
@@ -40,12 +40,12 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   /// the same keys go together. Each part has memory of its own: some rows of scores where all
   /// queries are few; else one of two halves, as a backward pass needs twice what a forward pass
   /// does.
-  static constexpr void forward_each(auto const& walk, auto& memory) {
+  template <class K> static constexpr void forward_each(auto const& walk, auto& memory) {
     using T = std::remove_reference_t<decltype(memory.p[0])>;
     constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
     auto work = std::size_t{0};
     auto all_few = true;
-    walk([&](detail::attention_heads<T> const& every, T const*, T const*) {
+    walk([&](detail::attention_heads<T, K> const& every, T const*, T const*) {
       auto const& one = every.first;
       work += every.lanes * every.heads * one.queries * one.keys * 2 * one.width;
       all_few = all_few && every.lengths == nullptr && are_few(one);
@@ -59,7 +59,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                                              nullptr, padded}
           : part == 0 ? part_of_workspace<T>{memory.k, memory.p, memory.rows, padded}
                       : part_of_workspace<T>{memory.v, memory.dp, memory.dk, padded};
-      run_share<T>(walk, parts, part, own);
+      run_share<T, K>(walk, parts, part, own);
     };
     if (parts == 1) return run_part(0);
     detail::in_parts(parts, run_part);
@@ -73,8 +73,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     lane::copy_turned(head.keys, width, head.v, head.kv_row, memory.v, padded);
     copy_rows(head, head.k, head.kv_row, memory.rows, width);
     if (s.adds) {
-      copy_rows<T>(head, s.dk, head.kv_row, memory.dk, width);
-      copy_rows<T>(head, s.dv, head.kv_row, memory.dv, width);
+      copy_rows(head, s.dk, head.kv_row, memory.dk, width);
+      copy_rows(head, s.dv, head.kv_row, memory.dv, width);
     } else {
       for (auto i = std::size_t{0}; i < head.keys * width; ++i) memory.dk[i] = memory.dv[i] = T{0};
     }
@@ -98,8 +98,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       tiles::multiply<T>({keys, width, rows, memory.p, 1, padded, dy, head.out, memory.dv, width,
                           tiles::start::c, nullptr});
     }
-    copy_rows<T>(head, memory.dk, width, s.dk, head.kv_row);
-    copy_rows<T>(head, memory.dv, width, s.dv, head.kv_row);
+    copy_rows(head, memory.dk, width, s.dk, head.kv_row);
+    copy_rows(head, memory.dv, width, s.dv, head.kv_row);
   }
 
  private:
@@ -114,21 +114,21 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     std::size_t padded;
   };
   /// Of the heads of all calls, which are counted, those of one part.
-  template <class T>
+  template <class T, class K>
   static constexpr void run_share(auto const& walk, std::size_t parts, std::size_t part,
                                   part_of_workspace<T> const& own) {
     struct call {
-      detail::attention_head<T> head;
+      detail::attention_head<T, K> head;
       std::size_t sharing;
       T* y;
       T* log_sum;
     };
     auto number = std::size_t{0};
     auto last = call{};
-    auto const run_last = [&](T const* next) {
+    auto const run_last = [&](K const* next) {
       if (last.y != nullptr) forward_in(last.head, last.sharing, last.y, last.log_sum, own, next);
     };
-    walk([&](detail::attention_heads<T> const& every, T* y, T* log_sum) {
+    walk([&](detail::attention_heads<T, K> const& every, T* y, T* log_sum) {
       auto const step = every.first.queries == 1 ? every.sharing : std::size_t{1};
       for (auto lane = std::size_t{0}; lane < every.lanes; ++lane)
         for (auto h = std::size_t{0}; h < every.heads; h += step) {
@@ -144,20 +144,27 @@ template <> struct kernel_for<detail::attention_fn, simd> {
     run_last(nullptr);
   }
   /// `sharing`: so many heads that share their keys are the queries of one.
-  template <class T>
-  [[nodiscard]] static constexpr auto are_few(detail::attention_head<T> const& head,
+  template <class T, class K>
+  [[nodiscard]] static constexpr auto are_few(detail::attention_head<T, K> const& head,
                                               std::size_t sharing = 1) -> bool {
     return head.queries <= few * sharing && head.seen(0) >= lane::pack<T>::width;
   }
-  template <class T>
-  static constexpr void forward_in(detail::attention_head<T> const& head, std::size_t sharing, T* y,
-                                   T* log_sum, part_of_workspace<T> const& own,
-                                   T const* next = nullptr) {
+  template <class T, class K>
+  static constexpr void forward_in(detail::attention_head<T, K> const& head, std::size_t sharing,
+                                   T* y, T* log_sum, part_of_workspace<T> const& own,
+                                   K const* next = nullptr) {
     if (are_few(head, sharing))
-      return detail::attention_of_few<T>{head, own.p, own.padded, next}.run(y, log_sum);
-    lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
-    auto const gathers = head.queries > tiles::rows;
-    if (gathers) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
+      return detail::attention_of_few<T, K>{head, own.p, own.padded, next}.run(y, log_sum);
+    T const* v = own.rows;
+    auto v_row = head.width;
+    if constexpr (std::same_as<K, T>) {
+      lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
+      if (head.queries <= tiles::rows) v = head.v, v_row = head.kv_row;
+    } else {
+      copy_rows(head, head.k, head.kv_row, own.rows, head.width);
+      lane::copy_turned(head.keys, head.width, own.rows, head.width, own.k, own.padded);
+    }
+    if (v == own.rows) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
     for (auto first = std::size_t{0}; first < head.queries; first += block) {
       auto const rows = head.queries - first < block ? head.queries - first : block;
       auto const keys = head.seen(first + rows - 1);
@@ -166,15 +173,14 @@ template <> struct kernel_for<detail::attention_fn, simd> {
         detail::softmax_of_scores(own.p + r * own.padded, head.seen(first + r), keys, head.scale,
                                   log_sum == nullptr ? nullptr : log_sum + (first + r) * head.sum);
       }
-      tiles::multiply<T>({rows, head.width, keys, own.p, own.padded, 1, gathers ? own.rows : head.v,
-                          gathers ? head.width : head.kv_row, y + first * head.out, head.out,
-                          tiles::start::zero, nullptr});
+      tiles::multiply<T>({rows, head.width, keys, own.p, own.padded, 1, v, v_row,
+                          y + first * head.out, head.out, tiles::start::zero, nullptr});
     }
   }
   /// The rows of all keys, `distance` apart, to rows that are `to_distance` apart.
-  template <class T>
-  static void copy_rows(detail::attention_head<T> const& head, T const* from, std::size_t distance,
-                        T* to, std::size_t to_distance) {
+  template <class T, class K, class From>
+  static void copy_rows(detail::attention_head<T, K> const& head, From const* from,
+                        std::size_t distance, T* to, std::size_t to_distance) {
     for (auto j = std::size_t{0}; j < head.keys; ++j, from += distance, to += to_distance)
       for_each_vector<T>(head.width, [&](auto lanes, std::size_t d) TESSERA_INLINE {
         lanes.store(to + d, lanes.load(from + d));
@@ -196,8 +202,8 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       for (auto r = std::size_t{0}; r < count; ++r) to[first + r] = sum[r];
     }
   }
-  template <class T>
-  static void scores(detail::attention_head<T> const& head, std::size_t first, std::size_t rows,
+  template <class T, class K>
+  static void scores(detail::attention_head<T, K> const& head, std::size_t first, std::size_t rows,
                      std::size_t keys, T const* k, T* p, std::size_t padded) {
     tiles::multiply<T>({rows, keys, head.width, head.q + first * head.q_row, head.q_row, 1, k,
                         padded, p, padded, tiles::start::zero, nullptr});

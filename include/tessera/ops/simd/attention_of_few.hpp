@@ -4,6 +4,7 @@
 #include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/simd/shared_product.hpp>
+#include <tessera/ops/simd/turned_numbers.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
 
 #include <bit>
@@ -32,17 +33,17 @@ void softmax_of_scores(T* p, std::size_t seen, std::size_t keys, T scale, T* log
 
 /// Attention of a few queries, as of a decode step: keys and values are read where they lie, and
 /// turned in registers. The same bits as by blocks of queries.
-template <class T> struct attention_of_few {
+template <class T, class K = T> struct attention_of_few {
   /// Queries that see the same keys, which are turned once for them all.
   static constexpr std::size_t queries_at_once = tiles::vectors == 4 ? 4 : 3;
   /// So many rows of keys and values are asked for before they are read: a head's parts lie too far
   /// apart for a processor to foresee. Keys are followed by their values, values by the next keys.
   static constexpr std::size_t keys_ahead = 32;
 
-  attention_head<T> const& head;
+  attention_head<T, K> const& head;
   T* p;  ///< queries_at_once rows of scores
   std::size_t padded;
-  T const* next_keys;  ///< what is read after this head, or null
+  K const* next_keys;  ///< what is read after this head, or null
 
   /// Those that see the same keys, up to `queries_at_once` at once.
   void run(T* y, T* log_sum) const {
@@ -82,15 +83,14 @@ template <class T> struct attention_of_few {
     add_values<Queries>(keys, y);
   }
   template <std::size_t Rows>
-  TESSERA_INLINE void fetch_rows(T const* first, std::size_t width) const {
-    for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(T))
+  TESSERA_INLINE void fetch_rows(K const* first, std::size_t width) const {
+    for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(K))
 #pragma GCC unroll 16
       for (auto r = std::size_t{0}; r < Rows; ++r) lane::fetch(first + r * head.kv_row + d);
   }
   /// Of queries with a vector of keys, which are turned a cache line of each at a time.
-  template <std::size_t Queries> void add_keys(T const* k, T* to) const {
+  template <std::size_t Queries> void add_keys(K const* k, T* to) const {
     using V = lane::pack<T>;
-    constexpr auto line = std::size_t{64} / sizeof(T);
     V sum[Queries];
 #pragma GCC unroll 4
     for (auto& s : sum) s = V(T{0});
@@ -100,16 +100,27 @@ template <class T> struct attention_of_few {
         sum[i] = fma(V(head.q[i * head.q_row + d]), column, sum[i]);
     };
     auto d = std::size_t{0};
-    for (; d + line <= head.width; d += line)
-      lane::for_columns_of_line(k + d, head.kv_row,
-                                [&](std::size_t c, auto const& columns) TESSERA_INLINE {
+    if constexpr (std::same_as<K, T>) {
+      constexpr auto line = std::size_t{64} / sizeof(T);
+      for (; d + line <= head.width; d += line)
+        lane::for_columns_of_line(k + d, head.kv_row,
+                                  [&](std::size_t c, auto const& columns) TESSERA_INLINE {
 #pragma GCC unroll 4
-                                  for (auto i = std::size_t{0}; i < lane::columns_at_once<T>; ++i)
-                                    add(d + c + i, columns[i]);
-                                });
+                                    for (auto i = std::size_t{0}; i < lane::columns_at_once<T>; ++i)
+                                      add(d + c + i, columns[i]);
+                                  });
+    } else {
+      using numbers = turned_numbers<K>;
+      for (; d + numbers::length <= head.width; d += numbers::length) {
+        auto const columns = numbers(k + d, head.kv_row);
+#pragma GCC unroll 8
+        for (auto i = std::size_t{0}; i < numbers::length; ++i) add(d + i, columns[i]);
+      }
+    }
     for (; d < head.width; ++d) {
       T column[V::width];
-      for (auto r = std::size_t{0}; r < V::width; ++r) column[r] = k[r * head.kv_row + d];
+      for (auto r = std::size_t{0}; r < V::width; ++r)
+        column[r] = static_cast<T>(k[r * head.kv_row + d]);
       add(d, lane::load(column));
     }
 #pragma GCC unroll 4
@@ -158,8 +169,18 @@ template <class T> struct attention_of_few {
         for (auto i = std::size_t{0}; i < vectors; ++i)
           lane::store(y + q * head.out + d + i * V::width, sum[q][i]);
     }
-    tiles::multiply<T>({Queries, head.width - d, keys, p, padded, 1, head.v + d, head.kv_row, y + d,
-                        head.out, tiles::start::zero, nullptr});
+    if constexpr (std::same_as<K, T>) {
+      tiles::multiply<T>({Queries, head.width - d, keys, p, padded, 1, head.v + d, head.kv_row,
+                          y + d, head.out, tiles::start::zero, nullptr});
+    } else {
+      for (; d < head.width; ++d)
+        for (auto q = std::size_t{0}; q < Queries; ++q) {
+          auto sum = T{0};
+          for (auto j = std::size_t{0}; j < keys; ++j)
+            sum = lane::fma(p[q * padded + j], static_cast<T>(head.v[j * head.kv_row + d]), sum);
+          y[q * head.out + d] = sum;
+        }
+    }
   }
 };
 
