@@ -38,12 +38,14 @@ template <class Sums> void adds(int least, int most) {
         b = static_cast<std::int8_t>(round < 4 ? (round < 2 ? 127 : -127)
                                                : static_cast<int>(r() % 255) - 127);
     auto sums = Sums{lane::words(0U)};
+    auto splat = sums;
     int want[lanes] = {};
     auto of_x = 0;
     for (auto k = 0; k < 8; ++k) {
       auto words = lane::words_in_memory{};
       for (auto l = std::size_t{0}; l < lanes; ++l) words.lane[l] = lane::word_at(w[k][l]);
       sums.add(Sums::prepared(words.load()), lane::splat_word(x[k]));
+      splat.add_splat(Sums::prepared(words.load()), x[k]);
       for (auto i = 0; i < 4; ++i) {
         of_x += x[k][i];
         for (auto l = std::size_t{0}; l < lanes; ++l)
@@ -53,6 +55,7 @@ template <class Sums> void adds(int least, int most) {
     auto const total = lane::words_in_memory(sums.total());
     for (auto l = std::size_t{0}; l < lanes; ++l)
       CHECK(static_cast<std::int32_t>(total.lane[l]) - Sums::raised * of_x == want[l]);
+    CHECK(std::ranges::equal(total.lane, lane::words_in_memory(splat.total()).lane));
   }
 }
 
@@ -68,6 +71,17 @@ TEST_CASE("bytes: every number of 16 bits is what it is alone") {
       if (found[l] != want && not(std::isnan(found[l]) && std::isnan(want)))
         FAIL(bits + l << " became " << found[l]);
     }
+  }
+}
+TEST_CASE("bytes: both halves of words become numbers") {
+  auto words = lane::words_in_memory{};
+  for (auto l = 0U; l < lanes; ++l)
+    words.lane[l] = f16(-1.5F - static_cast<float>(l)).bits * 0x10000U +
+                    f16(0.25F * static_cast<float>(l)).bits;
+  auto const [low, high] = lane::both_halves(words.load());
+  for (auto l = 0U; l < lanes; ++l) {
+    CHECK(lanes_of(low)[l] == 0.25F * static_cast<float>(l));
+    CHECK(lanes_of(high)[l] == -1.5F - static_cast<float>(l));
   }
 }
 TEST_CASE("bytes: the low byte of each word is stored, and nothing else") {

@@ -25,6 +25,12 @@ TEMPLATE_TEST_CASE("turned_numbers: lane r has the numbers of row r", "", bf16, 
       float lanes[rows];
       lane::store(lanes, numbers[j]);
       for (auto r = std::size_t{0}; r < rows; ++r) CHECK(lanes[r] == m->numbers().at(r, k + j));
+      if constexpr (is_storage_scalar<TestType>) {
+        auto const [even, odd] = numbers.pair(j / 2);
+        float of_pair[rows];
+        lane::store(of_pair, j % 2 == 0 ? even : odd);
+        CHECK(std::ranges::equal(of_pair, lanes));
+      }
     }
   }
 }

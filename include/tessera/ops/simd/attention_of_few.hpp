@@ -114,7 +114,11 @@ template <class T, class K = T> struct attention_of_few {
       for (; d + numbers::length <= head.width; d += numbers::length) {
         auto const columns = numbers(k + d, head.kv_row);
 #pragma GCC unroll 8
-        for (auto i = std::size_t{0}; i < numbers::length; ++i) add(d + i, columns[i]);
+        for (auto i = std::size_t{0}; i < numbers::length / 2; ++i) {
+          auto const [even, odd] = columns.pair(i);
+          add(d + 2 * i, even);
+          add(d + 2 * i + 1, odd);
+        }
       }
     }
     for (; d < head.width; ++d) {

@@ -80,9 +80,15 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
       for (auto k = std::size_t{0}; k < 8; ++k) {
 #pragma GCC unroll 8
         for (auto r = std::size_t{0}; r < Rows; ++r) {
-          auto const word = lane::splat_word(here[r].quants + 4 * k);
+          auto const* const four = here[r].quants + 4 * k;
+          if constexpr (Panels == 1) {
+            products[r][0].add_splat(w[0]->quants[k], four);
+          } else {
+            auto const word = lane::splat_word(four);
 #pragma GCC unroll 2
-          for (auto p = std::size_t{0}; p < Panels; ++p) products[r][p].add(w[p]->quants[k], word);
+            for (auto p = std::size_t{0}; p < Panels; ++p)
+              products[r][p].add(w[p]->quants[k], word);
+          }
         }
         between(k);
       }

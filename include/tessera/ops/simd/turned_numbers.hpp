@@ -49,6 +49,13 @@ template <class Stored> struct turned_numbers {
     else
       return lane::low_halves(k % 2 == 0 ? pair : pair >> 16);
   }
+  /// Numbers 2·k and 2·k + 1 of every row.
+  [[nodiscard]] TESSERA_INLINE auto pair(std::size_t k) const -> lane::pair_of_halves {
+    if constexpr (std::same_as<Stored, f16>)
+      return lane::both_halves(pairs.part[k]);
+    else
+      return {(*this)[2 * k], (*this)[2 * k + 1]};
+  }
 };
 
 /// Blocks, one of a row.
