@@ -151,7 +151,8 @@ TESSERA_INLINE inline void round_block_by_vectors(float const* x, rounded_block&
 
 /// As ops/reference/block_product.hpp; outputs that fill no vector are left to it.
 ///
-/// Cost  16 KiB of stack at most
+/// Cost  64 KiB of stack at most, 16 where a vector has four lanes; x is rounded once for every
+///       2 MiB of weights, or with few rows once
 template <class Stored> struct block_kernel {
   using format = block_format_of<Stored>;
   using turned = turned_numbers<format>;
@@ -161,9 +162,11 @@ template <class Stored> struct block_kernel {
   /// So many read the weights again for every few of them: what is turned between products costs
   /// little, and tiles for many rows are half empty.
   static constexpr auto most_by_few = few_rows == 8 ? 3 * few_rows : few_rows;
-  static constexpr auto stack = std::size_t{15} * 1024;  ///< of blocks; the rest is a frame's
-  /// Of weights that are read again and again, beside x and y.
-  static constexpr auto part_bytes = std::size_t{512} * 1024;
+  /// Of blocks; the rest is a frame's. A browser's stack has 64 KiB for all.
+  static constexpr auto stack = std::size_t{width > 4 ? 60 : 15} * 1024;
+  /// Of weights that are read again and again. Where a second level is smaller, the third gives
+  /// them in time, and x need not be rounded as often.
+  static constexpr auto part_bytes = std::size_t{2048} * 1024;
 
   block_product const& p;
   weight_matrix<float, Stored> const& w;
@@ -214,7 +217,7 @@ template <class Stored> struct block_kernel {
   }
   template <std::size_t Rows>
   [[gnu::noinline]] void read_once(rounded_block const* x, std::size_t b, std::size_t count) const {
-    auto const asks = asks_for(b, count);
+    auto const asks = questions_of(whole, b, count);
     for (auto o = std::size_t{0}; o < whole; o += width) {
       auto const* const from = blocks_at(o, b);
       auto const tile = block_tile<format, Rows, 1>{x, p.y + o, p.y_row, count, start_of(0, o, b)};
@@ -267,16 +270,16 @@ template <class Stored> struct block_kernel {
     auto const end = outputs.first + outputs.count;
     auto o = outputs.first;
     for (; o + Panels * width <= end; o += Panels * width)
-      turn_once<Panels>(x, weights, rows, o, b);
-    if (o < end) turn_once<1>(x, weights, rows, o, b);
+      turn_once<Panels>(x, weights, rows, o, outputs.count, b);
+    if (o < end) turn_once<1>(x, weights, rows, o, outputs.count, b);
     if (end < whole) return;
     for (auto r = std::size_t{0}; r < rows.count; r += r < fours ? 4 : 1)
       leave(x + r * b.count, rows.first + r, r < fours ? 4 : 1, b.first, b.count);
   }
   template <std::size_t Panels>
   void turn_once(rounded_block const* x, turned* weights, share const& rows, std::size_t o,
-                 share const& b) const {
-    auto const asks = asks_for(b.first, b.count);
+                 std::size_t outputs, share const& b) const {
+    auto const asks = questions_of(outputs, b.first, b.count);
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b.first);
       for (auto i = std::size_t{0}; i < b.count; ++i) {
@@ -306,16 +309,30 @@ template <class Stored> struct block_kernel {
     if (b > 0) return {p.y + row * p.y_row + o, p.y_row};
     return {p.bias == nullptr ? zeros : p.bias + o, 0};
   }
-  /// How many blocks each block asks for: where they are read in parts, the first part asks for all
-  /// of them, in their order.
-  [[nodiscard]] auto asks_for(std::size_t b, std::size_t count) const -> std::size_t {
-    return b > 0 ? 0 : (blocks + count - 1) / count;
+  /// What `count` blocks of a vector of outputs ask for.
+  struct questions {
+    std::size_t each;      ///< so many blocks of all, in their order, ask each of them for
+    std::size_t rows = 0;  ///< or for their own part of later rows: the vector's length, or 0
+    std::size_t count = 1;
+  };
+  /// Where blocks are read in parts, the first part asks for all of them; if they would not stay
+  /// until the others are read, each for its own.
+  [[nodiscard]] auto questions_of(std::size_t outputs, std::size_t b, std::size_t count) const
+      -> questions {
+    if (count < blocks && outputs * blocks * sizeof(format) > part_bytes) return {0, width, count};
+    return {b > 0 ? 0 : (blocks + count - 1) / count};
   }
   /// Asks for what comes after block i of a vector of outputs.
   template <std::size_t Vectors>
-  TESSERA_INLINE void fetch(format const* first, std::size_t i, std::size_t asks) const {
-    for (auto k = i * asks; k < (i + 1) * asks; ++k)
+  TESSERA_INLINE void fetch(format const* first, std::size_t i, questions const& asks) const {
+    for (auto k = i * asks.each; k < (i + 1) * asks.each; ++k)
       fetch_ahead<width * sizeof(format), Vectors>(first + k * width, blocks * sizeof(format));
+    for (auto r = i * asks.rows / asks.count; r < (i + 1) * asks.rows / asks.count; ++r) {
+      auto const* const ahead =
+          reinterpret_cast<std::byte const*>(first + (r + 2 * Vectors * width) * blocks);
+      for (auto line = std::size_t{0}; line < asks.count * sizeof(format); line += 64)
+        lane::fetch(ahead + line);
+    }
   }
   /// The blocks of output o from block b on; those of the next output are `blocks` further.
   [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {
