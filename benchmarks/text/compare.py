@@ -30,6 +30,8 @@ def main():
     text = pathlib.Path(source).read_text(encoding="utf-8")
     size = len(text.encode())
     theirs = tokenizers.Tokenizer.from_file(file)
+    theirs.no_truncation()
+    theirs.no_padding()
     own, peer = [], []
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "tokenize"

@@ -16,6 +16,10 @@
 #include <optional>
 #include <sstream>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #include "commands.hpp"
 #include "model_options.hpp"
 #include "sentences.hpp"
@@ -55,8 +59,11 @@ struct bench_settings {
   std::ranges::sort(times);
   return times[times.size() / 2];
 }
-/// Bytes in memory that no file is behind.
+/// Bytes in memory that no file is behind, without what was given back and is kept for later.
 [[nodiscard]] auto anonymous_bytes() -> std::size_t {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
   auto file = std::ifstream{"/proc/self/status"};
   for (auto word = std::string{}; file >> word;)
     if (word == "RssAnon:") {
@@ -130,18 +137,22 @@ struct measured_file {
       : file(path), words(load_tokenizer(file.content)) {}
 };
 /// What sequences touch of the memory that memory_of counts: caches of the tokens that were held,
-/// in pages, of which each run of a sequence's keys or values shares one with others; and of scores
-/// those of last tokens. All else is counted whole, work of attention for a whole context too.
-[[nodiscard]] auto touched_bytes(lanes_of_file const& opened, std::size_t held) -> std::size_t {
+/// in pages, of which each run of a sequence's keys or values shares one with others; of
+/// attention's work the longest sequence's share of a context; and of scores those of last tokens.
+/// All else is counted whole.
+[[nodiscard]] auto touched_bytes(lanes_of_file const& opened, std::size_t held, std::size_t longest)
+    -> std::size_t {
   constexpr auto page = std::size_t{4096};
   auto const bounds = opened.model->bounds();
   auto const caches = bounds.lanes * bounds.context * opened.token_bytes;
   auto const scores = (bounds.rows - bounds.lanes) * bounds.vocabulary * sizeof(float);
-  return opened.parameter_bytes + opened.stream_bytes - caches - scores +
-         held * opened.token_bytes + bounds.lanes * opened.token_runs * page;
+  auto const attention = opened.attention_bytes * longest / bounds.context;
+  return opened.parameter_bytes + opened.stream_bytes - caches - scores - opened.attention_bytes +
+         attention + held * opened.token_bytes + bounds.lanes * opened.token_runs * page;
 }
-void print_memory(lanes_of_file const& opened, std::size_t held, std::size_t resident) {
-  auto const expected = touched_bytes(opened, held);
+void print_memory(lanes_of_file const& opened, std::size_t held, std::size_t longest,
+                  std::size_t resident) {
+  auto const expected = touched_bytes(opened, held, longest);
   std::printf(
       "memory_of: %zu bytes, of which %zu are touched with %zu tokens in caches; resident beside "
       "the file and the tokenizer: %zu, %+.1f %%\n",
@@ -187,7 +198,7 @@ void measure(bench_settings const& s) {
   std::printf("memory read by one thread: %.1f GB/s, %.1f tokens/s of one sequence at most\n",
               memory * 1e-9, memory / static_cast<double>(opened.file_bytes));
   auto const held = (bounds.lanes - 1) * (16 + s.tokens) + longest;
-  print_memory(opened, held, anonymous_bytes() - before - file.bytes);
+  print_memory(opened, held, longest, anonymous_bytes() - before - file.bytes);
 }
 
 /// The perplexity of a text, by windows of its tokens, as many at a time as there are lanes. The

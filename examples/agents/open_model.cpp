@@ -139,7 +139,8 @@ auto open_lanes(std::filesystem::path const& path, opening how) -> lanes_of_file
           .parameter_bytes = opened.parameter_bytes,
           .stream_bytes = opened.stream_bytes,
           .token_bytes = opened.token_bytes,
-          .token_runs = opened.token_runs};
+          .token_runs = opened.token_runs,
+          .attention_bytes = opened.attention_bytes};
 }
 
 auto open_model(std::filesystem::path const& path, opening how) -> opened_model {

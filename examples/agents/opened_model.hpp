@@ -28,6 +28,7 @@ struct lanes_of_file {
   std::size_t stream_bytes = 0;     ///< of a step and of all caches
   std::size_t token_bytes = 0;      ///< of these, what a token of a sequence keeps
   std::size_t token_runs = 0;       ///< in which a sequence's tokens are kept, one after another
+  std::size_t attention_bytes = 0;  ///< work for a whole context
 };
 
 struct opening {

@@ -53,6 +53,9 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
     result.token_bytes = 2 * heads * head_width * Options.blocks *
                          (Options.half_cache ? sizeof(f16) : sizeof(float));
     result.token_runs = 2 * Options.blocks;
+    result.attention_bytes =
+        sizeof(attention_fn::workspace<tensor<float, shape<Rows, Options.width>>, Options.context,
+                                       head_width>);
     return result;
   };
   return {.config = std::string{config},

@@ -28,6 +28,8 @@ struct opened_lanes {
   std::size_t stream_bytes = 0;     ///< of a step and all caches: memory_of
   std::size_t token_bytes = 0;      ///< of these, what a token of a sequence keeps
   std::size_t token_runs = 0;       ///< in which a sequence's tokens are kept, one after another
+  std::size_t attention_bytes = 0;  ///< of these, work for a whole context, of which a shorter one
+                                    ///< touches a part
 };
 
 /// One model of a program, with the form of its weights: what `tessera_model` in CMake adds.
