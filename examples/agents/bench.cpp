@@ -62,7 +62,7 @@ struct bench_settings {
 /// Bytes in memory that no file is behind, without what was given back and is kept for later.
 [[nodiscard]] auto anonymous_bytes() -> std::size_t {
 #if defined(__GLIBC__)
-  malloc_trim(0);
+  static_cast<void>(malloc_trim(0));
 #endif
   auto file = std::ifstream{"/proc/self/status"};
   for (auto word = std::string{}; file >> word;)

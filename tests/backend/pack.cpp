@@ -112,6 +112,27 @@ template <class T, std::size_t... N> void first_lanes_of(std::index_sequence<N..
 
 }  // namespace
 
+TEST_CASE("pack: halves are stored as one at a time, of every kind of number") {
+  using V = lane::pack<float>;
+  auto r = torch_generator(4);
+  for (auto i = 0; i < 20'000; ++i) {
+    float from[V::width];
+    for (auto& x : from) {
+      // Any bits, and half of the time an exponent that a half has, or nearly has.
+      auto bits = static_cast<std::uint32_t>(r.randint(0x10000)) << 16U |
+                  static_cast<std::uint32_t>(r.randint(0x10000));
+      if (r.randint(2) == 0)
+        bits = (bits & 0x807FFFFFU) | static_cast<std::uint32_t>(100 + r.randint(46)) << 23U;
+      if (r.randint(4) == 0) bits &= 0xFFFFE000U | (r.randint(2) == 0 ? 0x1000U : 0U);  // ties
+      x = lane::from_bits(bits);
+    }
+    f16 to[V::width];
+    lane::store(to, lane::load(from));
+    for (auto k = std::size_t{0}; k < V::width; ++k)
+      if (to[k].bits != f16(from[k]).bits)
+        FAIL(lane::as_bits(from[k]) << " became " << to[k].bits << ", not " << f16(from[k]).bits);
+  }
+}
 TEMPLATE_TEST_CASE("pack: a number of first lanes that the compiler knows", "", float, double) {
   first_lanes_of<TestType>(std::make_index_sequence<lane::pack<TestType>::width>{});
 }

@@ -56,8 +56,8 @@ constexpr auto halves_of_24 = options{.heads = 6,
                                       .kv_heads = 2,
                                       .head_width = 10,
                                       .causal = true,
-                                      .context = 40,
                                       .half_cache = true,
+                                      .context = 40,
                                       .rotary_base = 1e4};
 constexpr auto one_matrix = options{.heads = 4, .causal = true, .context = 20};
 template <std::size_t F, options O> using fused = attention_layer<F, O, gpt2_projections>;

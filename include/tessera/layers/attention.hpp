@@ -19,8 +19,8 @@ struct attention_options {
   std::size_t kv_heads = 0;  ///< heads of keys and values, which groups of queries share; 0: heads
   std::size_t head_width = 0;  ///< 0: Features / heads
   bool causal = false;         ///< a sample sees itself and the ones before
+  bool half_cache = false;     ///< the cache holds f16; what is beyond 65504 becomes infinite
   std::size_t context = 0;     ///< causal: the samples that the cache holds; 0: none, and no step
-  bool half_cache = false;     ///< which holds them as f16
   double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
   rotary_pairs pairs = rotary_pairs::halves;
   rotary_scaling scaling = rotary_scaling{};  ///< of the frequencies, for a longer context
@@ -644,10 +644,9 @@ struct attention_layer {
     auto const first = lane * Options.context * kv_width;
     return {q, m.state.keys.data() + first, m.state.values.data() + first};
   }
-  template <class B, class T>
+  template <class B, class T, class S = shape<at_most(std::size_t{1} << 30)>>
   static constexpr void put_in_cache(places<T> own, places<T, cached<T>> to, std::size_t first,
                                      std::size_t count) {
-    using S = shape<at_most(std::size_t{1} << 40)>;
     auto const extents = actual_extents<S>{{count}};
     auto const put = [&](T const* from, cached<T>* at) {
       assign(view<cached<T>, S, B>{at + first, extents}, view<T const, S, B>{from, extents});

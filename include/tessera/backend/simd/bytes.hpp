@@ -4,6 +4,7 @@
 #include <tessera/backend/simd/pack.hpp>
 #include <tessera/core/block_format.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -99,7 +100,8 @@ struct pair_of_halves {
   pack<float> low;
   pack<float> high;
 };
-[[nodiscard]] TESSERA_INLINE inline auto both_halves(words v) -> pair_of_halves {
+template <std::same_as<words> Words>
+[[nodiscard]] TESSERA_INLINE inline auto both_halves(Words v) -> pair_of_halves {
 #if defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512CD__)
   alignas(64) static constexpr std::uint16_t low_first[32] = {
       0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,

@@ -486,14 +486,17 @@ template <class U>
   requires is_storage_scalar<U>
 inline void store(U* p, pack<float> v) {
 #if defined(__AVX512F__)
-  if constexpr (std::is_same_v<U, f16>)
-    return _mm256_storeu_si256(
-        reinterpret_cast<__m256i*>(p),
-        _mm512_maskz_cvtps_ph(0xFFFF, v.value.data, _MM_FROUND_TO_NEAREST_INT));
+  if constexpr (std::is_same_v<U, f16>) {
+    auto const halves = _mm512_maskz_cvtps_ph(0xFFFF, v.value.data, _MM_FROUND_TO_NEAREST_INT);
+    std::memcpy(p, &halves, sizeof halves);
+    return;
+  }
 #elif defined(__AVX2__) && defined(__F16C__)
-  if constexpr (std::is_same_v<U, f16>)
-    return _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
-                            _mm256_cvtps_ph(v.value.data, _MM_FROUND_TO_NEAREST_INT));
+  if constexpr (std::is_same_v<U, f16>) {
+    auto const halves = _mm256_cvtps_ph(v.value.data, _MM_FROUND_TO_NEAREST_INT);
+    std::memcpy(p, &halves, sizeof halves);
+    return;
+  }
 #endif
   store_first(p, v, pack<float>::width);
 }

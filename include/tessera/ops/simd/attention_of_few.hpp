@@ -138,6 +138,14 @@ template <class T, class K = T> struct attention_of_few {
     constexpr auto sums = Queries == 1 ? 8 : std::bit_floor(tiles::rows * tiles::vectors / Queries);
     return in_panel < sums ? in_panel : sums;
   }
+  void add_column_of_values(std::size_t queries, std::size_t keys, std::size_t d, T* y) const {
+    for (auto q = std::size_t{0}; q < queries; ++q) {
+      auto sum = T{0};
+      for (auto j = std::size_t{0}; j < keys; ++j)
+        sum = lane::fma(p[q * padded + j], static_cast<T>(head.v[j * head.kv_row + d]), sum);
+      y[q * head.out + d] = sum;
+    }
+  }
   /// y = the values by p, keys ascending.
   template <std::size_t Queries> void add_values(std::size_t keys, T* y) const {
     using V = lane::pack<T>;
@@ -177,13 +185,7 @@ template <class T, class K = T> struct attention_of_few {
       tiles::multiply<T>({Queries, head.width - d, keys, p, padded, 1, head.v + d, head.kv_row,
                           y + d, head.out, tiles::start::zero, nullptr});
     } else {
-      for (; d < head.width; ++d)
-        for (auto q = std::size_t{0}; q < Queries; ++q) {
-          auto sum = T{0};
-          for (auto j = std::size_t{0}; j < keys; ++j)
-            sum = lane::fma(p[q * padded + j], static_cast<T>(head.v[j * head.kv_row + d]), sum);
-          y[q * head.out + d] = sum;
-        }
+      for (; d < head.width; ++d) add_column_of_values(Queries, keys, d, y);
     }
   }
 };
