@@ -4,8 +4,9 @@
 # Compiles the model that a config.json of transformers describes into a program: its table
 # tessera::compiled_models() (generate/compiled_model.hpp) has an entry for each of the WEIGHTS, by
 # which a GGUF file of llama, qwen2 or qwen3 is run. The words are f32, f16, bf16, q4_0, q4_1 and
-# q8_0, and the embedding's are the matrices' unless said. Blocks are multiplied as they are stored;
-# with EXACT there is an entry beside each that widens them to floats.
+# q8_0, and the embedding's are the matrices' unless said. Blocks are multiplied as they are stored,
+# and what attention remembers is kept as f16; with EXACT there is an entry beside each that widens
+# the blocks, and keeps floats.
 #
 #   CONTEXT  tokens of a sequence: as many as the config has, or fewer (2048)
 #   LANES    sequences at a time (8)

@@ -111,7 +111,7 @@ template <std::same_as<words> Words>
   auto const widened_half = [](__m256i half) TESSERA_INLINE {
     return detail::batch<float>(_mm512_maskz_cvtph_ps(0xFFFF, half));
   };
-  return {widened_half(_mm512_castsi512_si256(in_order)),
+  return {widened_half(_mm512_maskz_extracti64x4_epi64(0xF, in_order, 0)),
           widened_half(_mm512_maskz_extracti64x4_epi64(0xF, in_order, 1))};
 #else
   return {low_halves(v), low_halves(v >> 16)};
