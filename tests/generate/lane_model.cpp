@@ -20,6 +20,7 @@ using small_llama_of_halves = llama<llama_options{.vocabulary = 24,
                                                   .blocks = 2,
                                                   .heads = 4,
                                                   .kv_heads = 2,
+                                                  .head_width = 18,
                                                   .context = 30,
                                                   .half_cache = true}>;
 template <class Model> using parameters = parameters_of<Model, owned<float>>;

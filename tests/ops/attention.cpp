@@ -175,13 +175,14 @@ struct five_threads {
 };
 
 /// Two sequences of which each query sees almost 1000 keys: six heads, two of them with one's keys.
-struct two_sequences {
+template <class K> struct two_sequences {
   static constexpr auto keys = std::size_t{1000};
   static constexpr auto width = std::size_t{64};
   using run = kernel_for<detail::attention_fn, simd>;
 
   std::size_t queries;
   std::vector<float> memory = std::vector<float>(2 * (queries * 6 + keys * 6) * width);
+  std::vector<K> stored{};
   std::vector<float> y = std::vector<float>(2 * queries * 6 * (width + 1));
   std::unique_ptr<run::workspace<float, keys, width>> work =
       std::make_unique<run::workspace<float, keys, width>>();
@@ -189,27 +190,28 @@ struct two_sequences {
   void forward() {
     auto const* from = memory.data();
     auto* to = y.data();
-    detail::attention_fn::forward_each<simd, float>(
+    stored = std::vector<K>(memory.begin(), memory.end());
+    detail::attention_fn::forward_each<simd, float, K>(
         [&, from, to](auto const& take) {
           for (auto s = std::size_t{0}; s < 2; ++s) {
             auto const* const q = from + s * (memory.size() / 2);
-            auto const* const k = q + queries * 6 * width;
+            auto const* const k = stored.data() + (q - from) + queries * 6 * width;
             auto const seen = keys - 7 * s;
-            auto const first = detail::attention_head<float>{.queries = queries,
-                                                             .keys = seen,
-                                                             .width = width,
-                                                             .q_row = 6 * width,
-                                                             .kv_row = 6 * width,
-                                                             .out = 6 * width,
-                                                             .sum = 6,
-                                                             .before = seen - queries,
-                                                             .causal = true,
-                                                             .scale = 0.1F,
-                                                             .q = q,
-                                                             .k = k,
-                                                             .v = k + 3 * width};
+            auto const first = detail::attention_head<float, K>{.queries = queries,
+                                                                .keys = seen,
+                                                                .width = width,
+                                                                .q_row = 6 * width,
+                                                                .kv_row = 6 * width,
+                                                                .out = 6 * width,
+                                                                .sum = 6,
+                                                                .before = seen - queries,
+                                                                .causal = true,
+                                                                .scale = 0.1F,
+                                                                .q = q,
+                                                                .k = k,
+                                                                .v = k + 3 * width};
             auto* const of_sequence = to + s * (y.size() / 2);
-            take(detail::attention_heads<float>{first, 1, 6, 2, 0, 0, 0, 0}, of_sequence,
+            take(detail::attention_heads<float, K>{first, 1, 6, 2, 0, 0, 0, 0}, of_sequence,
                  of_sequence + queries * 6 * width);
           }
         },
@@ -219,15 +221,17 @@ struct two_sequences {
 
 }  // namespace
 
-TEST_CASE("attention: heads of several sequences are shared by threads, with the same bits") {
+TEMPLATE_TEST_CASE(
+    "attention: heads of several sequences are shared by threads, with the same bits", "", float,
+    f16) {
   for (auto const queries : {1U, 3U, 50U}) {
-    auto calls = two_sequences{queries};
+    auto calls = two_sequences<TestType>{queries};
     test::fill(calls.memory.data(), calls.memory.size(), queries);
     calls.forward();
     auto const alone = std::exchange(calls.y, std::vector<float>(calls.y.size()));
     auto team = five_threads{};
     calls.forward();
-    CHECK(team.tasks == (queries <= two_sequences::run::few ? 5 : 2));
+    CHECK(team.tasks == (queries <= two_sequences<TestType>::run::few ? 5 : 2));
     CHECK(test::same_bits(calls.y, alone));
   }
 }

@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("block_product: vectors have the bits of the reference, whate
   if constexpr (is_as_stored<TestType>) {
     same_bits<TestType, 8256, 18>();
     // More weights than stay near, and eight rows of x that take more than the stack has.
-    auto large = both_kernels<TestType, 6016, 600>{};
+    auto large = both_kernels<TestType, 6016, 640>{};
     for (auto const rows : {8U, 33U}) large.alike(rows, rows == 8);
   }
 }

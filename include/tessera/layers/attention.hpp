@@ -19,7 +19,7 @@ struct attention_options {
   std::size_t kv_heads = 0;  ///< heads of keys and values, which groups of queries share; 0: heads
   std::size_t head_width = 0;  ///< 0: Features / heads
   bool causal = false;         ///< a sample sees itself and the ones before
-  bool half_cache = false;     ///< the cache holds f16; what is beyond 65504 becomes infinite
+  bool half_cache = false;     ///< the cache holds f16, of floats on a host; 65504 is the most
   std::size_t context = 0;     ///< causal: the samples that the cache holds; 0: none, and no step
   double rotary_base = 0;      ///< 10'000 as in RoFormer; 0: positions are not turned in
   rotary_pairs pairs = rotary_pairs::halves;
@@ -81,8 +81,9 @@ struct diffusers_projections {
 ///         where causal; no matrix of scores is kept. A step projects its whole memory
 /// Errors  another last extent: tests/fail/attention_wrong_input.cpp; without its memory:
 ///         tests/fail/attention_no_memory.cpp; lengths of another shape:
-///         tests/fail/attention_wrong_lengths.cpp; more samples than the context, or lengths than
-///         entries, break the contract
+///         tests/fail/attention_wrong_lengths.cpp; a half_cache of doubles:
+///         tests/fail/attention_half_cache_of_doubles.cpp; more samples than the context, or lengths
+///         than entries, break the contract
 /// Source  torch.nn.MultiheadAttention; Ainslie et al., GQA, 2023; Su et al., RoFormer, 2021, with
 ///         Llama's pairs (i, i + width / 2); Yang et al., Qwen3, 2025, for the norms of heads;
 ///         reference values: tests/reference/attention.py, tests/reference/self_attention.py
@@ -260,7 +261,11 @@ struct attention_layer {
   /// What a cache has numbers of T as.
   template <class T> using cached = std::conditional_t<Options.half_cache, f16, T>;
   template <class X, class S> using cached_rows = tensor<cached<scalar_of<X>>, S, backend_of<X>>;
+  template <class X>
+  static constexpr bool keeps_halves =
+      not Options.half_cache || (std::same_as<scalar_of<X>, float> && not on_device<backend_of<X>>);
   template <class Lanes> struct cache {
+    static_assert(keeps_halves<Lanes>, "attention: half_cache is for floats, on a host");
     using rows = cached_rows<
         Lanes,
         with_last<with_axis<shape_of<Lanes>, 0, static_cast<extent>(caches ? Options.context : 1)>,
@@ -270,6 +275,7 @@ struct attention_layer {
     std::size_t length;  ///< of what the lanes have seen
   };
   template <class X, class Call> struct shared_cache {
+    static_assert(keeps_halves<X>, "attention: half_cache is for floats, on a host");
     using rows = cached_rows<
         X, shape<shape_of<given_type<Call, tag::sequences>>::extents[0],
                  static_cast<extent>(caches ? Options.context : 1), static_cast<extent>(kv_width)>>;
@@ -625,7 +631,7 @@ struct attention_layer {
           places<T>{at.q + row * columns[0], at.k + row * kv_width, at.v + row * kv_width};
       turn<B>(s, before, own.q, columns[0], heads, false);
       turn<B>(s, before, own.k, kv_width, kv_heads, false);
-      put_in_cache<B>(own, cache_of<T>(own.q, lane, m), before * kv_width, s.times * kv_width);
+      put_in_cache<B>(own, cache_of<T>(own.q, lane, m), before * kv_width, s.times * kv_width, m);
     });
     scaled_dot_product_attention.template forward_each<B, T, cached<T>>(
         [&](auto const& take) {
@@ -644,9 +650,10 @@ struct attention_layer {
     auto const first = lane * Options.context * kv_width;
     return {q, m.state.keys.data() + first, m.state.values.data() + first};
   }
-  template <class B, class T, class S = shape<at_most(std::size_t{1} << 30)>>
+  template <class B, class T>
   static constexpr void put_in_cache(places<T> own, places<T, cached<T>> to, std::size_t first,
-                                     std::size_t count) {
+                                     std::size_t count, auto m) {
+    using S = shape<at_most(shape_of<decltype(m.state.keys)>::capacity)>;
     auto const extents = actual_extents<S>{{count}};
     auto const put = [&](T const* from, cached<T>* at) {
       assign(view<cached<T>, S, B>{at + first, extents}, view<T const, S, B>{from, extents});
@@ -661,7 +668,7 @@ struct attention_layer {
                                                 auto m) {
     if constexpr (requires { m.state.length; }) {
       auto const cache = cache_of<T>(at.q, 0, m);
-      if constexpr (Options.half_cache) put_in_cache<B>(at, cache, first, count);
+      if constexpr (Options.half_cache) put_in_cache<B>(at, cache, first, count, m);
       return cache;
     } else {
       return at;

@@ -56,8 +56,9 @@ struct attention_fn {
                        workspace);
     }
   }
-  /// The heads of several calls, which walk(take) names one after another: take(every, y, log_sum).
-  template <class Backend, class T, class K>
+  /// The heads of several calls, which walk(take) names one after another: take(every, y, log_sum);
+  /// their keys and values are of K.
+  template <class Backend, class T, class K = T>
   static constexpr void forward_each(auto const& walk, auto& workspace) {
     using run = kernel_for<attention_fn, Backend>;
     if constexpr (requires { run::shares_heads; })

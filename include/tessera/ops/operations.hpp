@@ -177,7 +177,7 @@ template <class T, class K = T> struct attention_heads {
 /// forward(head, y, log_sum or null, workspace), backward(head, slopes, workspace). One that takes
 /// all heads at once has forward_heads(heads, y, log_sum or null) and backward_heads(heads, slopes)
 /// instead, and for_each(count, body) for the weights of them all. One that `shares_heads` among
-/// threads has forward_each(walk, workspace) beside forward, as attention_fn calls it.
+/// threads has forward_each<K>(walk, workspace) beside forward, as attention_fn calls it.
 struct attention_fn;
 
 }  // namespace detail

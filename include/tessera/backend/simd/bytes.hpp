@@ -95,7 +95,8 @@ TESSERA_INLINE inline void store_low_bytes(std::int8_t* to, words v) {
 #endif
 }
 
-/// The low and the high halves of words, which are of IEEE binary16.
+/// The low and the high halves of words, which are of IEEE binary16. A template, so that only who
+/// uses it compiles what it is made of.
 struct pair_of_halves {
   pack<float> low;
   pack<float> high;
@@ -259,7 +260,7 @@ struct sums_of_8_bits {
 #if defined(__AVX512VNNI__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && \
     defined(__AVX512CD__) && not defined(__clang__) && not defined(__CUDACC__)
     using bytes = std::int8_t const[4];
-    asm("vpdpbusd %2%{1to16%}, %1, %0"
+    asm("{vpdpbusd %2%{1to16%}, %1, %0|vpdpbusd %0, %1, %2%{1to16%}}"
         : "+v"(value.value.data)
         : "v"(w.value.data), "m"(*static_cast<bytes*>(x)));
 #else

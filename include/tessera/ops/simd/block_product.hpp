@@ -193,6 +193,7 @@ template <class Stored> struct block_kernel {
     constexpr auto most = stack / sizeof(rounded_block);
     rounded_block x[most];
     auto const step = equal_parts(blocks, most / std::max<std::size_t>(p.rows, 1));
+    fetch_first_vector();
     for (auto b = std::size_t{0}; b < blocks; b += step) {
       auto const count = std::min(step, blocks - b);
       round(0, p.rows, b, count, x);
@@ -217,7 +218,10 @@ template <class Stored> struct block_kernel {
   }
   template <std::size_t Rows>
   [[gnu::noinline]] void read_once(rounded_block const* x, std::size_t b, std::size_t count) const {
-    auto const asks = questions_of(whole, b, count);
+    // In parts, and more than stays until the next one: each part asks for its own.
+    auto const asks = count < blocks && whole * blocks * sizeof(format) > part_bytes
+                          ? questions{0, width, count}
+                          : questions{asks_for(b, count)};
     for (auto o = std::size_t{0}; o < whole; o += width) {
       auto const* const from = blocks_at(o, b);
       auto const tile = block_tile<format, Rows, 1>{x, p.y + o, p.y_row, count, start_of(0, o, b)};
@@ -236,9 +240,10 @@ template <class Stored> struct block_kernel {
           [&](std::size_t k) TESSERA_INLINE { next.step(k); });
     }
   }
-  /// Turned weights of some vectors of outputs stay in the first level of the cache for as many
+  /// Turned weights of some vectors of outputs stay in the first levels of the cache for as many
   /// rows as do. For fewer rows there is room for more blocks at a time, each read as it lies. What
-  /// is read more than once, for more rows or in parts, goes by outputs that stay in the second.
+  /// is read more than once, for more rows or in parts, goes by outputs that stay near
+  /// (part_bytes).
   template <std::size_t MostRows, std::size_t Panels> void by_many_rows() const {
     constexpr auto most = stack / (MostRows * sizeof(rounded_block) + Panels * sizeof(turned));
     rounded_block x[MostRows * most];
@@ -270,16 +275,16 @@ template <class Stored> struct block_kernel {
     auto const end = outputs.first + outputs.count;
     auto o = outputs.first;
     for (; o + Panels * width <= end; o += Panels * width)
-      turn_once<Panels>(x, weights, rows, o, outputs.count, b);
-    if (o < end) turn_once<1>(x, weights, rows, o, outputs.count, b);
+      turn_once<Panels>(x, weights, rows, o, b);
+    if (o < end) turn_once<1>(x, weights, rows, o, b);
     if (end < whole) return;
     for (auto r = std::size_t{0}; r < rows.count; r += r < fours ? 4 : 1)
       leave(x + r * b.count, rows.first + r, r < fours ? 4 : 1, b.first, b.count);
   }
   template <std::size_t Panels>
   void turn_once(rounded_block const* x, turned* weights, share const& rows, std::size_t o,
-                 std::size_t outputs, share const& b) const {
-    auto const asks = questions_of(outputs, b.first, b.count);
+                 share const& b) const {
+    auto const asks = questions{asks_for(b.first, b.count)};
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b.first);
       for (auto i = std::size_t{0}; i < b.count; ++i) {
@@ -315,12 +320,10 @@ template <class Stored> struct block_kernel {
     std::size_t rows = 0;  ///< or for their own part of later rows: the vector's length, or 0
     std::size_t count = 1;
   };
-  /// Where blocks are read in parts, the first part asks for all of them; if they would not stay
-  /// until the others are read, each for its own.
-  [[nodiscard]] auto questions_of(std::size_t outputs, std::size_t b, std::size_t count) const
-      -> questions {
-    if (count < blocks && outputs * blocks * sizeof(format) > part_bytes) return {0, width, count};
-    return {b > 0 ? 0 : (blocks + count - 1) / count};
+  /// How many blocks each block asks for: where they are read in parts, the first part asks for all
+  /// of them, in their order.
+  [[nodiscard]] auto asks_for(std::size_t b, std::size_t count) const -> std::size_t {
+    return b > 0 ? 0 : (blocks + count - 1) / count;
   }
   /// Asks for what comes after block i of a vector of outputs.
   template <std::size_t Vectors>
@@ -333,6 +336,14 @@ template <class Stored> struct block_kernel {
       for (auto line = std::size_t{0}; line < asks.count * sizeof(format); line += 64)
         lane::fetch(ahead + line);
     }
+  }
+  /// Asks for the first vector of outputs, and what it does not ask for itself, before x is
+  /// rounded.
+  TESSERA_INLINE void fetch_first_vector() const {
+    auto const* const first = reinterpret_cast<std::byte const*>(blocks_at(0, 0));
+    auto const bytes = std::min(width * blocks * sizeof(format) + bytes_until_answered,
+                                p.out * blocks * sizeof(format));
+    for (auto line = std::size_t{0}; line < bytes; line += 64) lane::fetch(first + line);
   }
   /// The blocks of output o from block b on; those of the next output are `blocks` further.
   [[nodiscard]] auto blocks_at(std::size_t o, std::size_t b) const -> format const* {

@@ -13,6 +13,9 @@
 /// has lanes.
 namespace tessera::detail::inline TESSERA_TARGET {
 
+/// What is read between a question to memory and its answer.
+inline constexpr auto bytes_until_answered = std::size_t{8192};
+
 /// Asks for the memory after `from`, of rows that lie there one after another, in its order: rows
 /// side by side are too many short streams for a processor to foresee. Vectors is how many of
 /// them are turned before what they are turned for takes its time: the next ones come meanwhile.
@@ -21,9 +24,8 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// what memory gives between a question and its answer lies between them, too.
 template <std::size_t Bytes, std::size_t Vectors = 1>
 TESSERA_INLINE inline void fetch_ahead(void const* from, std::size_t bytes_of_row) {
-  constexpr auto until_answered = std::size_t{8192};
   auto const* const ahead = static_cast<std::byte const*>(from) +
-                            Vectors * lane::word_lanes * bytes_of_row + until_answered;
+                            Vectors * lane::word_lanes * bytes_of_row + bytes_until_answered;
 #pragma GCC unroll 16
   for (auto line = std::size_t{0}; line < Bytes; line += 64) lane::fetch(ahead + line);
 }
