@@ -236,6 +236,8 @@ auto main(int count, char** arguments) -> int {
 #endif
   std::printf("\n");
   layers_of<as_stored<q4_1>>("q4_1 as stored");
+  rows_of<as_stored<q4_1>, 49152, 1536>("q4_1 as stored");  // more than caches hold
+  rows_of<as_stored<q4_1>, 4096, 11008>("q4_1 as stored");  // an x that is wider than the stack
   rows_of<as_stored<q8_0>, 49152, 576>("q8_0 as stored");
   rows_of<as_stored<q8_0>, 1536, 576>("q8_0 as stored");
   rows_of<as_stored<q4_0>, 1536, 576>("q4_0 as stored");
