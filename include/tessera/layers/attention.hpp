@@ -82,8 +82,8 @@ struct diffusers_projections {
 /// Errors  another last extent: tests/fail/attention_wrong_input.cpp; without its memory:
 ///         tests/fail/attention_no_memory.cpp; lengths of another shape:
 ///         tests/fail/attention_wrong_lengths.cpp; a half_cache of doubles:
-///         tests/fail/attention_half_cache_of_doubles.cpp; more samples than the context, or lengths
-///         than entries, break the contract
+///         tests/fail/attention_half_cache_of_doubles.cpp; more samples than the context, or
+///         lengths than entries, break the contract
 /// Source  torch.nn.MultiheadAttention; Ainslie et al., GQA, 2023; Su et al., RoFormer, 2021, with
 ///         Llama's pairs (i, i + width / 2); Yang et al., Qwen3, 2025, for the norms of heads;
 ///         reference values: tests/reference/attention.py, tests/reference/self_attention.py
