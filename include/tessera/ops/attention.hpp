@@ -40,7 +40,7 @@ struct attention_fn {
       typename kernel_for<attention_fn, backend_of<X>>::template workspace<scalar_of<X>, Keys,
                                                                            Width>;
 
-  template <class Backend, class T, class K>
+  template <class Backend, class T, class K = T>
   static constexpr void forward(attention_heads<T, K> const& every, T* y, T* log_sum,
                                 auto& workspace) {
     using run = kernel_for<attention_fn, Backend>;
