@@ -29,6 +29,7 @@ template <class Stored> [[nodiscard]] constexpr auto name_in_files() -> char con
 
 namespace tessera::detail::inline TESSERA_TARGET {
 
+/// compile_llama, by options as they are.
 template <model_family Family, llama_options Options, class Matrix, class Table, std::size_t Lanes,
           std::size_t Rows>
 [[nodiscard]] auto compile_llama_with(std::string_view config) -> compiled_model {
