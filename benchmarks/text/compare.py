@@ -37,16 +37,19 @@ def main():
         program = pathlib.Path(folder) / "tokenize"
         build(program)
         for _ in range(ROUNDS):
-            done = subprocess.run([program, file, source, "1"], capture_output=True, text=True, check=True)
+            decoded = pathlib.Path(folder) / "decoded"
+            done = subprocess.run([program, file, source, "1", decoded], capture_output=True, text=True, check=True)
             count, encode, decode = done.stdout.split()
             own.append((float(encode), float(decode)))
             begun = time.process_time()
             found = theirs.encode(text)
             middle = time.process_time()
-            theirs.decode(found.ids, skip_special_tokens=False)
+            their_text = theirs.decode(found.ids, skip_special_tokens=False)
             peer.append((size / (middle - begun) / 1e6, size / (time.process_time() - middle) / 1e6))
             if len(found.ids) != int(count):
                 sys.exit(f"{count} tokens by tessera, {len(found.ids)} by tokenizers")
+            if decoded.read_bytes() != their_text.encode():
+                sys.exit("tessera and tokenizers decode to other texts")
     print(f"{size / 1e6:.1f} MB, {count} tokens; tokenizers {tokenizers.__version__}")
     for i, what in enumerate(("encode", "decode")):
         a, b = (statistics.median(pair[i] for pair in side) for side in (own, peer))

@@ -146,9 +146,9 @@ struct measured_file {
   auto const bounds = opened.model->bounds();
   auto const caches = bounds.lanes * bounds.context * opened.token_bytes;
   auto const scores = (bounds.rows - bounds.lanes) * bounds.vocabulary * sizeof(float);
-  auto const attention = opened.attention_bytes * longest / bounds.context;
-  return opened.parameter_bytes + opened.stream_bytes - caches - scores - opened.attention_bytes +
-         attention + held * opened.token_bytes + bounds.lanes * opened.token_runs * page;
+  auto const attention = opened.attention_bytes * (bounds.context - longest) / bounds.context;
+  return opened.parameter_bytes + opened.stream_bytes - caches - scores - attention +
+         held * opened.token_bytes + bounds.lanes * opened.token_runs * page;
 }
 void print_memory(lanes_of_file const& opened, std::size_t held, std::size_t longest,
                   std::size_t resident) {

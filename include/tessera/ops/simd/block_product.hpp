@@ -330,6 +330,8 @@ template <class Stored> struct block_kernel {
   TESSERA_INLINE void fetch(format const* first, std::size_t i, questions const& asks) const {
     for (auto k = i * asks.each; k < (i + 1) * asks.each; ++k)
       fetch_ahead<width * sizeof(format), Vectors>(first + k * width, blocks * sizeof(format));
+    if (asks.rows == 0) [[likely]]
+      return;  // and no division for each block
     for (auto r = i * asks.rows / asks.count; r < (i + 1) * asks.rows / asks.count; ++r) {
       auto const* const ahead =
           reinterpret_cast<std::byte const*>(first + (r + 2 * Vectors * width) * blocks);
