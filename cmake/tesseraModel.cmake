@@ -4,9 +4,9 @@
 # Compiles the model that a config.json of transformers describes into a program: its table
 # tessera::compiled_models() (generate/compiled_model.hpp) has an entry for each of the WEIGHTS, by
 # which a GGUF file of llama, qwen2 or qwen3 is run. The words are f32, f16, bf16, q4_0, q4_1 and
-# q8_0, and the embedding's are the matrices' unless said. Blocks are multiplied as they are stored,
-# and what attention remembers is kept as f16; with EXACT there is an entry beside each that widens
-# the blocks, and keeps floats.
+# q8_0, and the embedding's are the matrices' unless said. Blocks and bf16 are multiplied as they are
+# stored, and what attention remembers is kept as f16; with EXACT there is an entry beside each that
+# widens them, and keeps floats.
 #
 #   CONTEXT  tokens of a sequence: as many as the config has, or fewer (2048)
 #   LANES    sequences at a time (8)
@@ -70,13 +70,13 @@ endmacro()
 
 # The C++ type of a word of WEIGHTS.
 function(tessera_weights_type result word exact)
-  if(word MATCHES "^q(4_0|4_1|8_0)$")
+  if(word MATCHES "^(q4_0|q4_1|q8_0|bf16)$")
     set(type "tessera::${word}")
     if(NOT exact)
       set(type "tessera::as_stored<${type}>")
     endif()
-  elseif(word MATCHES "^b?f16$")
-    set(type "tessera::${word}")
+  elseif(word STREQUAL "f16")
+    set(type tessera::f16)
   elseif(word STREQUAL "f32")
     set(type float)
   else()
@@ -182,7 +182,7 @@ macro(tessera_rotary_entries)
     list(GET words 0 matrix_word)
     list(GET words 1 table_word)
     foreach(exact IN LISTS forms)
-      if(exact AND NOT matrix_word MATCHES "^q")
+      if(exact AND NOT matrix_word MATCHES "^(q|bf16)")
         continue()
       endif()
       tessera_weights_type(matrix ${matrix_word} ${exact})

@@ -104,7 +104,7 @@ template <class Sums> auto product_rate() -> double {
 
 #if TESSERA_HAS_GGML
 template <class Stored> constexpr auto type_of_ggml() -> ggml_type {
-  if constexpr (std::same_as<Stored, bf16>)
+  if constexpr (std::same_as<Stored, bf16> || is_pairs<Stored>)
     return GGML_TYPE_BF16;
   else if constexpr (std::same_as<Stored, float>)
     return GGML_TYPE_F32;
@@ -242,6 +242,8 @@ auto main(int count, char** arguments) -> int {
   rows_of<as_stored<q8_0>, 1536, 576>("q8_0 as stored");
   rows_of<as_stored<q4_0>, 1536, 576>("q4_0 as stored");
   rows_of<q4_1, 1536, 576>("q4_1 in floats");
-  rows_of<bf16, 1536, 576>("bf16");
-  rows_of<bf16, 49152, 576>("bf16");
+  rows_of<bf16, 1536, 576>("bf16 in floats");
+  rows_of<bf16, 49152, 576>("bf16 in floats");
+  layers_of<as_stored<bf16>>("bf16 as stored");
+  rows_of<as_stored<bf16>, 49152, 576>("bf16 as stored");
 }

@@ -3,22 +3,53 @@
 #include <support/small_llama.hpp>
 #include <tessera/generate/compiled_llama.hpp>
 
+#include <array>
 #include <numeric>
 
 using namespace test::small_llama;
 
-TEST_CASE("compiled_llama: the lanes of a file have the bits of its model, widened or as stored") {
+namespace {
+
+struct q4_1_and_q8_0 {
+  using matrix = q4_1;
+  using table = q8_0;
+  static constexpr auto names = std::array{"Q4_1", "Q8_0"};
+  static constexpr auto margin = 0.05;
+  static auto file() -> changes { return {}; }
+};
+struct bf16_alone {
+  using matrix = bf16;
+  using table = bf16;
+  static constexpr auto names = std::array{"BF16", "BF16"};
+  static constexpr auto margin = 0.01;
+  static auto file() -> changes {
+    return {.matrices = ggml_type::bf16, .embedding = ggml_type::bf16};
+  }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE(
+    "compiled_llama: the lanes of a file have the bits of its model, widened or as stored", "",
+    q4_1_and_q8_0, bf16_alone) {
+  using matrix = typename TestType::matrix;
+  using table = typename TestType::table;
   auto const folder = test::folder();
-  auto const path = written(folder.path() / "model.gguf");
+  auto const path = written(folder.path() / "model.gguf", TestType::file());
   auto const file = std::make_shared<open_gguf const>(path);
-  auto const widened = compile_llama<model_family::llama, options, q4_1, q8_0, 2, 8>("small.json");
+  auto const widened = compile_llama<model_family::llama, options, matrix, table, 2, 8>("small");
   auto const stored =
-      compile_llama<model_family::llama, options, as_stored<q4_1>, as_stored<q8_0>, 2, 8>(
-          "small.json");
+      compile_llama<model_family::llama, options, as_stored<matrix>, as_stored<table>, 2, 8>(
+          "small");
   CHECK(widened.exact);
   CHECK_FALSE(stored.exact);
-  CHECK(widened.matrices == "Q4_1");
-  CHECK(stored.embedding == "Q8_0");
+  for (auto const* const each : {&widened, &stored}) {
+    CHECK(each->matrices == TestType::names[0]);
+    CHECK(each->embedding == TestType::names[1]);
+  }
+  auto const both = std::vector{widened, stored};
+  CHECK(&find_compiled(both, file->content) == &both[1]);
+  CHECK(&find_compiled(both, file->content, true) == both.data());
   CHECK(differences(widened.description, read_model_config(file->content)).empty());
 
   auto tokens = std::vector<std::uint32_t>(8);
@@ -47,6 +78,7 @@ TEST_CASE("compiled_llama: the lanes of a file have the bits of its model, widen
   auto const exact = scores(widened);
   CHECK(exact == std::vector<float>(y.data() + 7 * 32, y.data() + 8 * 32));
   auto const rounded = scores(stored);
-  CHECK(rounded != exact);  // activations were rounded to bytes
-  for (auto i = std::size_t{0}; i < 32; ++i) CHECK(rounded[i] == Approx(exact[i]).margin(0.05));
+  CHECK(rounded != exact);  // activations were rounded
+  for (auto i = std::size_t{0}; i < 32; ++i)
+    CHECK(rounded[i] == Approx(exact[i]).margin(TestType::margin));
 }

@@ -53,6 +53,9 @@ TEST_CASE("compiled_model: what is not compiled is named with the line that adds
   CHECK_THAT(found({.matrices = ggml_type::q8_0}, true),
              Contains("add WEIGHTS q8_0/q8_0 EXACT to tessera_model(<target> small.json)"));
   CHECK_THAT(found({.hidden = 96}, true), Contains("add WEIGHTS q4_1/q8_0 EXACT to"));
+  CHECK_THAT(found({.matrices = ggml_type::bf16}, true),
+             Contains("add WEIGHTS bf16/q8_0 EXACT to"));
+  CHECK_THAT(found({.matrices = ggml_type::f16}, true), Contains("add WEIGHTS f16/q8_0 to"));
 }
 TEST_CASE("compiled_model: the two nearest are named, the nearest first") {
   auto models = std::vector<compiled_model>{};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <support/test.hpp>
-
-#include <pthread.h>
+#include <support/block_kernels.hpp>
 
 using namespace tessera;
+using test::both_kernels;
+using test::kernels_agree;
+using test::stack_of;
 
 namespace {
 
@@ -16,85 +17,6 @@ using detail::rounded_block;
   detail::round_block(x, result);
   return result;
 }
-/// Weights of any bytes, with scales of either sign, some of them zero or less than normal.
-template <class Block> auto any_blocks(std::size_t count, unsigned seed) -> std::vector<Block> {
-  auto r = torch_generator(seed);
-  auto result = std::vector<Block>(count);
-  auto const half = [&] {
-    auto const bits = static_cast<std::uint16_t>(r.randint(65536));
-    return static_cast<std::uint16_t>(r.randint(9) == 0 ? bits & 0x83FFU : bits & 0xAFFFU);
-  };
-  for (auto& block : result) {
-    for (auto& q : block.quants)
-      q = static_cast<std::remove_reference_t<decltype(q)>>(r.randint(256));
-    block.d = half();
-    if constexpr (requires { block.m; }) block.m = half();
-  }
-  return result;
-}
-
-/// Both kernels with rows of x and blocks of W; y is larger by a column that nobody may touch.
-template <class stored, std::size_t In, std::size_t Out> struct both_kernels {
-  static constexpr auto most = std::size_t{70};
-  using weights = mapped_matrix<float, shape<Out, In>, simd, stored>;
-  using X = tensor<float, shape<at_most(most), In>>;
-  using Y = tensor<float, shape<at_most(most), Out>>;
-
-  std::vector<stored> blocks = any_blocks<stored>(In * Out / block_length, In + Out);
-  tensor<float, shape<Out>> bias{};
-  std::unique_ptr<X> x = std::make_unique<X>();
-  std::unique_ptr<Y> want = std::make_unique<Y>();
-  std::unique_ptr<Y> y = std::make_unique<Y>();
-  weights w{};
-
-  both_kernels() {
-    w.values = blocks.data();
-    test::fill(bias, 2);
-    test::fill(*x, 3, 4);
-  }
-  template <class Backend> void run(Y& to, std::size_t rows, bool biased) {
-    auto none = nothing{};
-    kernel_for<detail::affine_map_fn, Backend>::run(
-        as_const(x->sized(rows)), w, biased ? bias.data() : nullptr, to.sized(rows), none);
-  }
-  void alike(std::size_t rows, bool biased) {
-    INFO(In << " to " << Out << ", " << rows << " rows");
-    test::poison(*y);
-    test::poison(*want);
-    run<reference>(*want, rows, biased);
-    run<simd>(*y, rows, biased);
-    auto const all = rows * Out;
-    CHECK(test::same_numbers(view<float const, shape<at_most(most * Out)>>{want->data(), {{all}}},
-                             view<float const, shape<at_most(most * Out)>>{y->data(), {{all}}}));
-  }
-};
-template <class Stored, std::size_t In, std::size_t Out> void same_bits() {
-  auto kernels = both_kernels<Stored, In, Out>{};
-  for (auto const rows : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 17U, 24U, 25U, 33U, 70U})
-    kernels.alike(rows, rows % 2 == 0);
-  auto r = torch_generator(9);
-  test::put_extremes(kernels.x->data(), 9 * In, In / 16, r);
-  for (auto const rows : {1U, 9U}) kernels.alike(rows, true);
-}
-
-/// The bytes of its stack that a thread touches for `f`.
-template <class F> auto stack_of(F f) -> std::size_t {
-  auto stack = std::vector<unsigned char>(std::size_t{1} << 19U, 0xA5);
-  pthread_attr_t how;
-  REQUIRE(pthread_attr_init(&how) == 0);
-  REQUIRE(pthread_attr_setstack(&how, stack.data(), stack.size()) == 0);
-  auto thread = pthread_t{};
-  auto const run = [](void* of) -> void* {
-    (*static_cast<F*>(of))();
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, &how, run, &f) == 0);
-  REQUIRE(pthread_join(thread, nullptr) == 0);
-  pthread_attr_destroy(&how);
-  auto const touched = [](unsigned char one) { return one != 0xA5; };
-  return static_cast<std::size_t>(stack.end() - std::ranges::find_if(stack, touched));
-}
-
 }  // namespace
 
 // -- values by hand -------------------------------------------------------------------------------
@@ -178,15 +100,15 @@ TEMPLATE_TEST_CASE("block_product: within half a step of x from the exact produc
 }
 TEMPLATE_TEST_CASE("block_product: vectors have the bits of the reference, whatever the shape", "",
                    as_stored<q4_0>, as_stored<q4_1>, as_stored<q8_0>, q4_0, q4_1, q8_0) {
-  same_bits<TestType, 32, 1>();
-  same_bits<TestType, 32, 7>();
-  same_bits<TestType, 64, 16>();
-  same_bits<TestType, 96, 33>();
-  same_bits<TestType, 576, 40>();
-  same_bits<TestType, 1536, 17>();
-  same_bits<TestType, 2080, 34>();
+  kernels_agree<TestType, 32, 1>();
+  kernels_agree<TestType, 32, 7>();
+  kernels_agree<TestType, 64, 16>();
+  kernels_agree<TestType, 96, 33>();
+  kernels_agree<TestType, 576, 40>();
+  kernels_agree<TestType, 1536, 17>();
+  kernels_agree<TestType, 2080, 34>();
   if constexpr (is_as_stored<TestType>) {
-    same_bits<TestType, 8256, 18>();
+    kernels_agree<TestType, 8256, 18>();
     // More weights than stay near, and eight rows of x that take more than the stack has.
     auto large = both_kernels<TestType, 6016, 640>{};
     for (auto const rows : {8U, 33U}) large.alike(rows, rows == 8);
@@ -194,14 +116,7 @@ TEMPLATE_TEST_CASE("block_product: vectors have the bits of the reference, whate
 }
 TEMPLATE_TEST_CASE("block_product: its share of the stack, however many rows and blocks", "",
                    as_stored<q4_0>, as_stored<q4_1>, as_stored<q8_0>) {
-  constexpr auto most = std::size_t{lane::pack<float>::width > 4 ? 64 : 16} * 1024;
-  auto kernels = both_kernels<TestType, 8256, 34>{};
-  auto const nothing_done = stack_of([] {});
-  for (auto const rows : {1U, 3U, 8U, 24U, 70U}) {
-    auto const used = stack_of([&] { kernels.template run<simd>(*kernels.y, rows, true); });
-    CHECK(used - nothing_done > 4096);
-    CHECK(used - nothing_done <= most + 512);  // with what calls it
-  }
+  test::keeps_to_its_stack<TestType>();
 }
 TEST_CASE("block_product: threads share outputs or rows, with the same bits") {
   auto kernels = both_kernels<as_stored<q4_1>, 576, 320>{};

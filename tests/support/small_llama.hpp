@@ -31,6 +31,7 @@ struct changes {
   std::string transposed = {};  ///< a matrix
   std::uint32_t hidden = 64;
   ggml_type matrices = ggml_type::q4_1;
+  ggml_type embedding = ggml_type::q8_0;
   bool another = false;    ///< a tensor of no model
   std::string other = {};  ///< a matrix of another type:
   ggml_type type_of_other = ggml_type::q8_0;
@@ -57,7 +58,7 @@ struct changes {
         auto const name = *detail::name_in_gguf(model_family::llama, parameter.c_str());
         auto shape = file_shape<S>();
         auto const type = S::rank == 1                  ? ggml_type::f32
-                          : name == "token_embd.weight" ? ggml_type::q8_0
+                          : name == "token_embd.weight" ? c.embedding
                           : name == c.other             ? c.type_of_other
                                                         : c.matrices;
         if (name == c.transposed) std::swap(shape[0], shape[1]);

@@ -77,6 +77,22 @@ TEMPLATE_TEST_CASE("blocks: go from one storage into another as they are", "", q
   b->pack(a->numbers());
   CHECK(std::memcmp(a->values, b->values, sizeof a->values) == 0);
 }
+TEST_CASE("blocks: rows of bf16 that are multiplied as stored are the same bytes") {
+  auto w = tensor<float, shape<6, 48>>{};
+  test::fill(w, 1);
+  auto const a = std::make_unique<compact_matrix<float, shape<6, 48>, simd, bf16>>();
+  auto const b = std::make_unique<compact_matrix<float, shape<6, 48>, simd, as_stored<bf16>>>();
+  a->pack(weights_of<float>(w));
+  b->pack(weights_of<float>(w));
+  static_assert(sizeof a->values == sizeof b->values);
+  CHECK(std::memcmp(a->values, b->values, sizeof a->values) == 0);
+  for (auto o = std::size_t{0}; o < 6; ++o)
+    for (auto k = std::size_t{0}; k < 48; ++k) {
+      CHECK(b->numbers().at(o, k) == a->numbers().at(o, k));
+      if (o > 0 && k > 1)
+        CHECK(b->numbers().part(1, 2).transposed().at(k - 2, o - 1) == a->numbers().at(o, k));
+    }
+}
 TEST_CASE("blocks: mapped weights that see no file are refused") {
   auto const p = parameters_of<linear<32, 2>, mapped<float, q4_1>>{};
   auto const run = std::make_unique<inference<linear<32, 2>, tensor<float, shape<3, 32>>>>();

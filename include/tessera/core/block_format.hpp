@@ -4,6 +4,7 @@
 #include <tessera/core/contract.hpp>
 #include <tessera/core/scalar.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -40,8 +41,17 @@ struct q8_0 {
   std::uint16_t d;
   std::int8_t quants[block_length];
 };
-static_assert(sizeof(q4_0) == 18 && sizeof(q4_1) == 20 && sizeof(q8_0) == 34,
+/// Eight pairs of bf16: a part of a row without a scale, which as_stored<bf16> is multiplied by.
+struct bf16_pairs {
+  bf16 numbers[16];
+};
+static_assert(sizeof(q4_0) == 18 && sizeof(q4_1) == 20 && sizeof(q8_0) == 34 &&
+                  sizeof(bf16_pairs) == 32,
               "blocks follow one another in a file");
+
+/// The numbers of one block of a format.
+template <class Format> inline constexpr std::size_t numbers_of_block = block_length;
+template <> inline constexpr std::size_t numbers_of_block<bf16_pairs> = 16;
 
 namespace detail {
 
@@ -62,11 +72,16 @@ template <> struct block_format<q8_0> {
 
 /// Blocks that are multiplied as they are stored, in whole numbers: x is rounded to blocks in 8
 /// bits for it (ops/reference/block_product.hpp). Without it, the numbers of blocks are widened,
-/// and multiplied as those.
+/// and multiplied as those. As for blocks, so for bf16: x is rounded to bf16 for it, by parts of a
+/// row of 16 numbers, and processors have an instruction for pairs of these.
 template <class Block> struct as_stored : Block {};
+template <> struct as_stored<bf16> : bf16_pairs {};
 
 namespace detail {
 template <class Block> struct block_format<as_stored<Block>> : block_format<Block> {};
+template <> struct block_format<as_stored<bf16>> {
+  using type = bf16_pairs;
+};
 }  // namespace detail
 
 /// The format of what is stored; void where it is no block.
@@ -74,7 +89,10 @@ template <class Stored> using block_format_of = typename detail::block_format<St
 /// True for a type of blocks.
 template <class Stored>
 inline constexpr bool is_block = not std::is_void_v<block_format_of<Stored>>;
-/// True for one whose products are of whole numbers.
+/// True for bf16 that is multiplied by pairs.
+template <class Stored>
+inline constexpr bool is_pairs = std::same_as<block_format_of<Stored>, bf16_pairs>;
+/// True for what is multiplied as it is stored: products of whole numbers, or of pairs.
 template <class Stored> inline constexpr bool is_as_stored = false;
 template <class Block> inline constexpr bool is_as_stored<as_stored<Block>> = true;
 
@@ -92,9 +110,13 @@ template <class Block>
   else
     return block.quants[i % (block_length / 2)] >> (i / (block_length / 2) * 4) & 15;
 }
-/// Number i of a block, i < 32.
+/// Number i of a block, i < 32; of pairs, i < 16.
+[[nodiscard]] TESSERA_INLINE constexpr auto decode(bf16_pairs const& block, std::size_t i)
+    -> float {
+  return static_cast<float>(block.numbers[i]);
+}
 template <class Block>
-  requires is_block<Block>
+  requires(is_block<Block> && not is_pairs<Block>)
 [[nodiscard]] TESSERA_INLINE constexpr auto decode(Block const& block, std::size_t i) -> float {
   auto const d = half_value(block.d);
   auto const q = static_cast<float>(quant_of(block, i));
@@ -159,9 +181,14 @@ template <class Block> constexpr void put_4_bits(Block& block, auto const& quant
 
 }  // namespace detail
 
-/// The block of numbers value(i), i < 32, as ggml's reference rounds them.
+/// The block of numbers value(i), i < 32, as ggml's reference rounds them; pairs of bf16, to the
+/// nearest.
+constexpr void encode(auto const& value, bf16_pairs& block) {
+  for (auto i = std::size_t{0}; i < numbers_of_block<bf16_pairs>; ++i)
+    block.numbers[i] = bf16(static_cast<float>(value(i)));
+}
 template <class Block>
-  requires is_block<Block>
+  requires(is_block<Block> && not is_pairs<Block>)
 constexpr void encode(auto const& value, Block& block) {
   auto const range = detail::range_of_block(value);
   auto const number = [&](std::size_t i) { return static_cast<float>(value(i)); };

@@ -67,8 +67,11 @@
 /// The instruction set that a file is compiled for, as an inline namespace: whatever computes lies
 /// in it or mentions a backend, which lies in it. So a program may have files of several -march,
 /// and the linker does not take one's function for another's. Host and device passes of nvcc agree.
-/// Products of bytes (VNNI) are no part of a level, and have a name beside it.
+/// Products of bytes (VNNI) and of pairs of bf16 are no part of a level, and have a name beside it.
 #if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && \
+    defined(__AVX512DQ__) && defined(__AVX512VNNI__) && defined(__AVX512BF16__)
+#define TESSERA_TARGET x86_64_v4_bf16
+#elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && \
     defined(__AVX512DQ__) && defined(__AVX512VNNI__)
 #define TESSERA_TARGET x86_64_v4_vnni
 #elif defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512CD__) && \

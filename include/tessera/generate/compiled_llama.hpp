@@ -9,7 +9,9 @@ namespace tessera::detail {
 /// The name of a type of tensors in files.
 template <class Stored> [[nodiscard]] constexpr auto name_in_files() -> char const* {
   using format = block_format_of<Stored>;
-  if constexpr (std::same_as<format, q4_0>)
+  if constexpr (std::same_as<Stored, bf16> || std::same_as<format, bf16_pairs>)
+    return "BF16";
+  else if constexpr (std::same_as<format, q4_0>)
     return "Q4_0";
   else if constexpr (std::same_as<format, q4_1>)
     return "Q4_1";
@@ -17,8 +19,6 @@ template <class Stored> [[nodiscard]] constexpr auto name_in_files() -> char con
     return "Q8_0";
   else if constexpr (std::same_as<Stored, f16>)
     return "F16";
-  else if constexpr (std::same_as<Stored, bf16>)
-    return "BF16";
   else {
     static_assert(std::same_as<Stored, float>, "compile_llama: no file has such weights");
     return "F32";
@@ -63,7 +63,7 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
           .description = described_model(Family, Options),
           .matrices = name_in_files<Matrix>(),
           .embedding = name_in_files<Table>(),
-          .exact = is_block<Matrix> && not is_as_stored<Matrix>,
+          .exact = not is_as_stored<Matrix> && storable_as<as_stored<Matrix>, float>,
           .open_lanes = open};
 }
 
@@ -72,7 +72,7 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
 namespace tessera::inline TESSERA_TARGET {
 
 /// A model of the families llama, qwen2 and qwen3 with weights as a GGUF file has them: matrices of
-/// Matrix and an embedding of Table, which are q4_0, q4_1, q8_0, as_stored of these, f16, bf16 or
+/// Matrix and an embedding of Table, which are q4_0, q4_1, q8_0, bf16, as_stored of these, f16 or
 /// float. As stored, where activations are rounded too, caches hold keys and values as f16.
 ///
 /// Cost    a step of up to Rows tokens is compiled once for each call of this

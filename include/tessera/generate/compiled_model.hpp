@@ -38,7 +38,7 @@ struct compiled_model {
   model_config description;  ///< what of a file has to be the same
   std::string matrices;      ///< a file's type of them, "Q4_1"; empty where it has a folder
   std::string embedding;
-  bool exact = false;  ///< blocks are widened, not multiplied as they are stored
+  bool exact = false;  ///< blocks and bf16 are widened, not multiplied as they are stored
   std::function<opened_lanes(std::shared_ptr<open_gguf const>)> open_lanes = {};
   std::function<std::unique_ptr<sentence_model>(hugging_face_folder const&)> open_sentences = {};
 };
@@ -93,6 +93,11 @@ namespace detail {
   return type;
 }
 
+/// False for types whose numbers are what they are, and are multiplied as these.
+[[nodiscard]] inline auto has_two_products(std::string_view type) -> bool {
+  return type.starts_with('Q') || type == "BF16";
+}
+
 }  // namespace detail
 
 /// The one that a GGUF file holds, multiplied as stored or, with `exact`, widened.
@@ -111,7 +116,7 @@ namespace detail {
   auto same = std::vector<compiled_model const*>{};
   for (auto const& each : models)
     if (each.open_lanes && differences(each.description, config).empty()) same.push_back(&each);
-  auto const widened = exact && matrices.starts_with('Q');  // other numbers are what they are
+  auto const widened = exact && detail::has_two_products(matrices);
   auto const weights = " WEIGHTS " + detail::cmake_word(matrices) + "/" +
                        detail::cmake_word(embedding) + (widened ? " EXACT" : "");
   if (same.empty())

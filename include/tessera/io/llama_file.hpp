@@ -32,8 +32,9 @@ template <class W> void take_gguf_tensor(gguf const& file, gguf_tensor const& t,
   if constexpr (seen_in_file<W>) {
     using Stored = typename W::stored_type;
     auto seen = W{};
+    using in_file = std::conditional_t<is_pairs<Stored>, bf16, block_format_of<Stored>>;
     if constexpr (is_block<Stored>)
-      seen.values = reinterpret_cast<Stored const*>(file.data<block_format_of<Stored>>(t).data());
+      seen.values = reinterpret_cast<Stored const*>(file.data<in_file>(t).data());
     else
       seen.values = file.data<Stored>(t).data();
     if (set) w = seen;

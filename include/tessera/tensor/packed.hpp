@@ -74,7 +74,8 @@ template <class T, class S, class Backend, class Stored> struct stored_weights {
   static constexpr auto out = static_cast<std::size_t>(S::extents[0]);
   static constexpr auto in = S::capacity / out;
   static_assert(complaint::holds<(in % numbers_of_stored<Stored> == 0), complaint::got<S>>,
-                "weights in blocks of 32: the inputs of an output, In, are a multiple of 32");
+                "weights in blocks of 32: the inputs of an output, In, are a multiple of 32; of "
+                "bf16 as_stored, of 16");
 };
 
 }  // namespace detail

@@ -72,7 +72,7 @@ template <class T> struct affine_map_part {
       tiles::multiply<T, Stored>(p);
   }
   /// W (Out, In) where it lies: a row of x at a time, or blocks for three or more; what is turned,
-  /// four rows at a time, or blocks where these would read it more than three times. Blocks also
+  /// four rows at a time, or blocks where these would read it more than four times. Blocks also
   /// take what else is stored narrower, and few outputs.
   template <class Stored> void by_rows(weight_matrix<T, Stored> const& w) const {
     if constexpr (std::same_as<T, Stored>)
@@ -82,7 +82,7 @@ template <class T> struct affine_map_part {
         return;
       }
     if constexpr (is_turned<T, Stored>)
-      if (rows <= 12) return affine_map_by_turning(rows, in, out, x, w, bias, y, y_row);
+      if (rows <= 16) return affine_map_by_turning(rows, in, out, x, w, bias, y, y_row);
     tiles::multiply_by_blocks(
         tiles::product<T>{rows, out, in, x, in, 1, nullptr, 0, y, y_row, from(), bias},
         tiles::columns_of_b<T, Stored>{w.transposed()});

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -36,6 +37,32 @@ template <class Turned>
   return sum;
 }
 
+/// What sums of a block start from: whole numbers from zero, pairs from where the sum of blocks is.
+template <class Turned>
+[[nodiscard]] TESSERA_INLINE inline auto started_sums([[maybe_unused]] lane::pack<float> sum) ->
+    typename Turned::sums {
+  if constexpr (Turned::has_scale)
+    return {lane::words(0U)};
+  else
+    return {sum};
+}
+template <class Turned>
+[[nodiscard]] TESSERA_INLINE inline auto add_scaled(Turned const&,
+                                                    lane::sum_of_pairs const& products,
+                                                    rounded_pairs const&, lane::pack<float>)
+    -> lane::pack<float> {
+  return products.value;
+}
+/// Word k of a block of x.
+[[nodiscard]] TESSERA_INLINE inline auto word_of(rounded_block const& x, std::size_t k)
+    -> void const* {
+  return x.quants + 4 * k;
+}
+[[nodiscard]] TESSERA_INLINE inline auto word_of(rounded_pairs const& x, std::size_t k)
+    -> void const* {
+  return x.numbers + 2 * k;
+}
+
 /// Of numbers none of which is a NaN.
 struct takes_larger_number {
   template <class V> [[nodiscard]] static TESSERA_INLINE auto join(V a, V b) -> V {
@@ -54,9 +81,10 @@ struct block_start {
 template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile {
   using V = lane::pack<float>;
   using turned = turned_numbers<Format>;
+  using rounded = rounded_for<Format>;
   static constexpr auto width = V::width;
 
-  rounded_block const* x;
+  rounded const* x;
   float* y;
   std::size_t y_row;
   std::size_t blocks;
@@ -72,7 +100,7 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
     for (auto b = std::size_t{0}; b < blocks; ++b, here += Rows) {
       typename turned::sums products[Rows][Panels];
       each([&](std::size_t r, std::size_t p)
-               TESSERA_INLINE { products[r][p] = {lane::words(0U)}; });
+               TESSERA_INLINE { products[r][p] = started_sums<turned>(sum[r][p]); });
       turned const* w[Panels];
 #pragma GCC unroll 2
       for (auto p = std::size_t{0}; p < Panels; ++p) w[p] = weights(b, p);
@@ -80,7 +108,7 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
       for (auto k = std::size_t{0}; k < 8; ++k) {
 #pragma GCC unroll 8
         for (auto r = std::size_t{0}; r < Rows; ++r) {
-          auto const* const four = here[r].quants + 4 * k;
+          auto const* const four = word_of(here[r], k);
           if constexpr (Panels == 1) {
             products[r][0].add_splat(w[0]->quants[k], four);
           } else {
@@ -143,6 +171,14 @@ TESSERA_INLINE inline void round_block_by_vectors(float const* x, rounded_block&
   to.scaled_sum = scale * sum;
 }
 
+template <std::same_as<rounded_pairs> Rounded>
+TESSERA_INLINE inline void round_block_by_vectors(float const* x, Rounded& to) {
+  constexpr auto width = lane::pack<float>::width;
+#pragma GCC unroll 4
+  for (auto k = std::size_t{0}; k < numbers_of_block<bf16_pairs>; k += width)
+    lane::store_normal(to.numbers + k, lane::load(x + k));
+}
+
 /// Equal parts of n, of `most` at most.
 [[nodiscard]] constexpr auto equal_parts(std::size_t n, std::size_t most) -> std::size_t {
   auto const parts = (n + most - 1) / most;
@@ -156,42 +192,56 @@ TESSERA_INLINE inline void round_block_by_vectors(float const* x, rounded_block&
 template <class Stored> struct block_kernel {
   using format = block_format_of<Stored>;
   using turned = turned_numbers<format>;
+  using rounded = rounded_for<format>;
   static constexpr auto width = lane::pack<float>::width;
+  static constexpr auto length = numbers_of_block<format>;
   /// As many as there are registers for beside the weights.
-  static constexpr auto few_rows = std::size_t{width == 16 ? 8 : 3};
+  static constexpr auto few_rows =
+      std::size_t{width == 16 || (width == 8 && is_pairs<Stored>) ? 8 : 3};
   /// So many read the weights again for every few of them: what is turned between products costs
   /// little, and tiles for many rows are half empty.
   static constexpr auto most_by_few = few_rows == 8 ? 3 * few_rows : few_rows;
+  /// As many take weights that are turned once: that is a fifth of the products with 32 rows.
+  static constexpr auto many_rows = std::size_t{width > 4 ? 128 : 32};
   /// Of blocks; the rest is a frame's. A browser's stack has 64 KiB for all.
-  static constexpr auto stack = std::size_t{width > 4 ? 60 : 15} * 1024;
+  static constexpr auto stack = std::size_t{width > 4 ? 60 : 14} * 1024;
   /// Of weights that are read again and again. Where a second level is smaller, the third gives
   /// them in time, and x need not be rounded as often.
   static constexpr auto part_bytes = std::size_t{2048} * 1024;
 
   block_product const& p;
   weight_matrix<float, Stored> const& w;
-  std::size_t blocks = p.in / block_length;
+  std::size_t blocks = p.in / length;
   std::size_t whole = p.out / width * width;
 
   void run() const {
-    if (p.rows <= most_by_few) return by_few_after_few();
-    if constexpr (few_rows < 8)
-      if (p.rows <= 8) return by_many_rows<8, 1>();
-    by_many_rows<32, 2>();
+    if constexpr (is_pairs<Stored>) {
+      if constexpr (not lane::zero_subnormals::possible) return p.run(w);
+      auto const zeros = lane::zero_subnormals();
+      run_by_vectors();
+    } else {
+      run_by_vectors();
+    }
   }
 
  private:
+  void run_by_vectors() const {
+    if (p.rows <= most_by_few) return by_few_after_few();
+    if constexpr (few_rows < 8)
+      if (p.rows <= 8) return by_many_rows<8, 1>();
+    by_many_rows<many_rows, 2>();
+  }
   /// Blocks of the rows of a tile.
   void round(std::size_t row, std::size_t rows, std::size_t b, std::size_t count,
-             rounded_block* to) const {
+             rounded* to) const {
     for (auto r = std::size_t{0}; r < rows; ++r)
       for (auto i = std::size_t{0}; i < count; ++i)
-        round_block_by_vectors(p.x + (row + r) * p.in + (b + i) * block_length, to[i * rows + r]);
+        round_block_by_vectors(p.x + (row + r) * p.in + (b + i) * length, to[i * rows + r]);
   }
   /// Weights are turned as they are read, for all of few_rows at once.
   void by_few_rows() const {
-    constexpr auto most = stack / sizeof(rounded_block);
-    rounded_block x[most];
+    constexpr auto most = stack / sizeof(rounded);
+    rounded x[most];
     auto const step = equal_parts(blocks, most / std::max<std::size_t>(p.rows, 1));
     fetch_first_vector();
     for (auto b = std::size_t{0}; b < blocks; b += step) {
@@ -212,12 +262,12 @@ template <class Stored> struct block_kernel {
     }
   }
   template <std::size_t... Before>
-  void read_rows(rounded_block const* x, std::size_t b, std::size_t count,
+  void read_rows(rounded const* x, std::size_t b, std::size_t count,
                  std::index_sequence<Before...>) const {
     (void)((p.rows == Before + 1 && (read_once<Before + 1>(x, b, count), true)) || ...);
   }
   template <std::size_t Rows>
-  [[gnu::noinline]] void read_once(rounded_block const* x, std::size_t b, std::size_t count) const {
+  [[gnu::noinline]] void read_once(rounded const* x, std::size_t b, std::size_t count) const {
     // In parts, and more than stays until the next one: each part asks for its own.
     auto const asks = count < blocks && whole * blocks * sizeof(format) > part_bytes
                           ? questions{0, width, count}
@@ -245,17 +295,19 @@ template <class Stored> struct block_kernel {
   /// is read more than once, for more rows or in parts, goes by outputs that stay near
   /// (part_bytes).
   template <std::size_t MostRows, std::size_t Panels> void by_many_rows() const {
-    constexpr auto most = stack / (MostRows * sizeof(rounded_block) + Panels * sizeof(turned));
-    rounded_block x[MostRows * most];
-    turned weights[Panels * most];
+    auto const rows = std::min(MostRows, (equal_parts(p.rows, MostRows) + 3) / 4 * 4);
+    auto const most = stack / (rows * sizeof(rounded) + Panels * sizeof(turned));
+    alignas(turned) std::byte memory[stack];
+    auto* const weights = new (memory) turned[Panels * most];
+    auto* const x = new (memory + Panels * most * sizeof(turned)) rounded[rows * most];
     auto const step = equal_parts(blocks, most);
-    auto const once = p.rows <= MostRows && step >= blocks;
+    auto const once = p.rows <= rows && step >= blocks;
     auto const outputs = once ? whole : outputs_of_part(Panels * width);
     auto o = share{0, std::min(outputs, whole)};
     for (auto goes_on = true; goes_on; goes_on = o.count > 0) {
       for (auto b = std::size_t{0}; b < blocks; b += step)
-        for (auto row = std::size_t{0}; row < p.rows; row += MostRows)
-          turn_part<Panels>(x, weights, {row, std::min(MostRows, p.rows - row)}, o,
+        for (auto row = std::size_t{0}; row < p.rows; row += rows)
+          turn_part<Panels>(x, weights, {row, std::min(rows, p.rows - row)}, o,
                             {b, std::min(step, blocks - b)});
       o = {o.first + o.count, std::min(outputs, whole - o.first - o.count)};
     }
@@ -267,7 +319,7 @@ template <class Stored> struct block_kernel {
   }
   /// Rows and outputs that go on with blocks.
   template <std::size_t Panels>
-  void turn_part(rounded_block* x, turned* weights, share const& rows, share const& outputs,
+  void turn_part(rounded* x, turned* weights, share const& rows, share const& outputs,
                  share const& b) const {
     auto const fours = rows.count / 4 * 4;
     for (auto r = std::size_t{0}; r < rows.count; r += r < fours ? 4 : 1)
@@ -282,7 +334,7 @@ template <class Stored> struct block_kernel {
       leave(x + r * b.count, rows.first + r, r < fours ? 4 : 1, b.first, b.count);
   }
   template <std::size_t Panels>
-  void turn_once(rounded_block const* x, turned* weights, share const& rows, std::size_t o,
+  void turn_once(rounded const* x, turned* weights, share const& rows, std::size_t o,
                  share const& b) const {
     auto const asks = questions{asks_for(b.first, b.count)};
     for (auto v = std::size_t{0}; v < Panels; ++v) {
@@ -300,7 +352,7 @@ template <class Stored> struct block_kernel {
   }
   template <std::size_t Rows, std::size_t Panels>
   // NOLINTNEXTLINE(readability-non-const-parameter): written
-  [[gnu::noinline]] void multiply(rounded_block const* x, turned const* weights, float* y,
+  [[gnu::noinline]] void multiply(rounded const* x, turned const* weights, float* y,
                                   std::size_t rows, std::size_t count, block_start start) const {
     for (auto r = std::size_t{0}; r < rows;
          r += Rows, x += Rows * count, y += Rows * p.y_row, start.first += Rows * start.row)
@@ -352,7 +404,7 @@ template <class Stored> struct block_kernel {
     return w.blocks_of_row(o) + b;
   }
   /// Outputs behind the last vector, for the rows of a tile.
-  void leave(rounded_block const* x, std::size_t row, std::size_t rows, std::size_t b,
+  void leave(rounded const* x, std::size_t row, std::size_t rows, std::size_t b,
              std::size_t count) const {
     if (whole == p.out) return;
     if (b == 0) p.begin(row, rows, whole);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/simd/pairs.hpp>
 #include <tessera/backend/simd/word_rows.hpp>
 #include <tessera/core/nothing.hpp>
 #include <tessera/tensor/weights.hpp>
@@ -68,7 +69,10 @@ struct turned_numbers<Stored> {
   using V = lane::pack<float>;
   static constexpr auto length = block_length;
   static constexpr auto is_8_bits = std::same_as<format, q8_0>;
+  static constexpr auto has_32_bytes = is_8_bits;
+  static constexpr auto has_scale = true;
   static constexpr auto has_minimum = std::same_as<format, q4_1>;
+  static constexpr auto place_of_words = offsetof(format, quants);
   using sums = std::conditional_t<is_8_bits, lane::sums_of_8_bits, lane::sums_of_4_bits>;
   /// What the quants are larger by than the numbers that they stand for.
   static constexpr int offset = sums::raised + (std::same_as<format, q4_0> ? 8 : 0);
@@ -93,6 +97,20 @@ struct turned_numbers<Stored> {
   }
 };
 
+/// Pairs of bf16, eight of a row.
+template <std::same_as<bf16_pairs> Pairs> struct turned_numbers<Pairs> {
+  using format = Pairs;
+  static constexpr auto has_32_bytes = true;
+  static constexpr auto has_scale = false;
+  static constexpr auto place_of_words = std::size_t{0};
+  using sums = lane::sum_of_pairs;
+
+  lane::words quants[8];  ///< word k: numbers 2k and 2k + 1
+
+  turned_numbers() = default;
+  TESSERA_INLINE turned_numbers(format const* first, std::size_t row);
+};
+
 /// Turns a block of each row, in steps that other work can come between: what waits for memory and
 /// what computes then go on side by side.
 template <class Stored> struct turning_numbers {
@@ -103,25 +121,26 @@ template <class Stored> struct turning_numbers {
   std::byte const* first;
   std::size_t distance;  ///< of two rows, in bytes
   turned result;
-  lane::first_word_of_rows scales;
+  [[no_unique_address]] std::conditional_t<turned::has_scale, lane::first_word_of_rows, nothing>
+      scales;
   lane::four_words_of_rows low;
-  [[no_unique_address]] std::conditional_t<turned::is_8_bits, lane::four_words_of_rows, nothing>
+  [[no_unique_address]] std::conditional_t<turned::has_32_bytes, lane::four_words_of_rows, nothing>
       high;
 
   turning_numbers() = default;
   TESSERA_INLINE turning_numbers(format const* from, std::size_t row)
       : first(reinterpret_cast<std::byte const*>(from)),
-        distance(row / block_length * sizeof(format)) {}
+        distance(row / numbers_of_block<format> * sizeof(format)) {}
   /// Step k of 0 .. steps - 1; after the last `result` is the block.
   TESSERA_INLINE void step(std::size_t k) {
-    auto const* const quants = first + offsetof(format, quants);
+    auto const* const words = first + turned::place_of_words;
     if (k < 4) {
-      low.read(quants, distance, k);
-      if constexpr (turned::is_8_bits) high.read(quants + 16, distance, k);
-      scales.read(first, distance, k);
+      low.read(words, distance, k);
+      if constexpr (turned::has_32_bytes) high.read(words + 16, distance, k);
+      if constexpr (turned::has_scale) scales.read(first, distance, k);
     } else if (k < 7) {
       low.turn(k - 4);
-      if constexpr (turned::is_8_bits) high.turn(k - 4);
+      if constexpr (turned::has_32_bytes) high.turn(k - 4);
     } else {
       finish();
     }
@@ -129,13 +148,18 @@ template <class Stored> struct turning_numbers {
 
  private:
   TESSERA_INLINE void finish() {
-    auto const words = scales.turned();
-    result.d = lane::low_halves(words);
-    if constexpr (turned::has_minimum) result.m = lane::low_halves(words >> 16);
+    if constexpr (turned::has_scale) {
+      auto const words = scales.turned();
+      result.d = lane::low_halves(words);
+      if constexpr (turned::has_minimum) result.m = lane::low_halves(words >> 16);
+    }
     auto const half = lane::words(0x0F0F0F0FU);
 #pragma GCC unroll 4
     for (auto k = std::size_t{0}; k < 4; ++k) {
-      if constexpr (turned::is_8_bits) {
+      if constexpr (not turned::has_scale) {
+        result.quants[k] = low.part[k];
+        result.quants[k + 4] = high.part[k];
+      } else if constexpr (turned::is_8_bits) {
         result.quants[k] = turned::sums::prepared(low.part[k]);
         result.quants[k + 4] = turned::sums::prepared(high.part[k]);
       } else {
@@ -147,13 +171,20 @@ template <class Stored> struct turning_numbers {
 };
 
 template <class Stored>
-  requires is_block<Stored>
-TESSERA_INLINE inline turned_numbers<Stored>::turned_numbers(format const* from, std::size_t row) {
+[[nodiscard]] TESSERA_INLINE inline auto turned_at_once(auto const* from, std::size_t row)
+    -> turned_numbers<Stored> {
   auto turning = turning_numbers<Stored>(from, row);
 #pragma GCC unroll 8
   for (auto k = std::size_t{0}; k < turning.steps; ++k) turning.step(k);
-  *this = turning.result;
+  return turning.result;
 }
+template <class Stored>
+  requires is_block<Stored>
+TESSERA_INLINE inline turned_numbers<Stored>::turned_numbers(format const* from, std::size_t row)
+    : turned_numbers(turned_at_once<Stored>(from, row)) {}
+template <std::same_as<bf16_pairs> Pairs>
+TESSERA_INLINE inline turned_numbers<Pairs>::turned_numbers(format const* from, std::size_t row)
+    : turned_numbers(turned_at_once<Pairs>(from, row)) {}
 
 /// True for weights that are turned while they are read.
 template <class T, class Stored>

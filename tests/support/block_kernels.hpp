@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <support/test.hpp>
+
+#include <pthread.h>
+
+/// Products of weights as they are stored, by both kernels.
+namespace test {
+
+using namespace tessera;
+
+inline void any_quants(auto& blocks, torch_generator& r) {
+  auto const half = [&] {
+    auto const bits = static_cast<std::uint16_t>(r.randint(65536));
+    return static_cast<std::uint16_t>(r.randint(9) == 0 ? bits & 0x83FFU : bits & 0xAFFFU);
+  };
+  for (auto& block : blocks) {
+    for (auto& q : block.quants)
+      q = static_cast<std::remove_reference_t<decltype(q)>>(r.randint(256));
+    block.d = half();
+    if constexpr (requires { block.m; }) block.m = half();
+  }
+}
+/// Weights of any bytes, with scales of either sign, some of them zero or less than normal; of
+/// bf16, numbers of which one in eight is less than normal.
+template <class Block> auto any_blocks(std::size_t count, unsigned seed) -> std::vector<Block> {
+  auto r = torch_generator(seed);
+  auto result = std::vector<Block>(count);
+  if constexpr (is_pairs<Block>) {
+    for (auto& block : result)
+      for (auto& number : block.numbers) {
+        number = bf16(static_cast<float>(r.randint(2001)) * 1e-3F - 1.0F);
+        if (r.randint(8) == 0) number.bits &= 0x807FU;
+      }
+    return result;
+  } else {
+    any_quants(result, r);
+    return result;
+  }
+}
+/// Both kernels with rows of x and blocks of W; y is larger by a column that nobody may touch.
+template <class stored, std::size_t In, std::size_t Out> struct both_kernels {
+  static constexpr auto most = std::size_t{134};
+  using weights = mapped_matrix<float, shape<Out, In>, simd, stored>;
+  using X = tensor<float, shape<at_most(most), In>>;
+  using Y = tensor<float, shape<at_most(most), Out>>;
+
+  std::vector<stored> blocks = any_blocks<stored>(In * Out / numbers_of_stored<stored>, In + Out);
+  tensor<float, shape<Out>> bias{};
+  std::unique_ptr<X> x = std::make_unique<X>();
+  std::unique_ptr<Y> want = std::make_unique<Y>();
+  std::unique_ptr<Y> y = std::make_unique<Y>();
+  weights w{};
+
+  both_kernels() {
+    w.values = blocks.data();
+    fill(bias, 2);
+    fill(*x, 3, 4);
+  }
+  template <class Backend> void run(Y& to, std::size_t rows, bool biased) {
+    auto none = nothing{};
+    kernel_for<detail::affine_map_fn, Backend>::run(
+        as_const(x->sized(rows)), w, biased ? bias.data() : nullptr, to.sized(rows), none);
+  }
+  void alike(std::size_t rows, bool biased) {
+    INFO(In << " to " << Out << ", " << rows << " rows");
+    poison(*y);
+    poison(*want);
+    run<reference>(*want, rows, biased);
+    run<simd>(*y, rows, biased);
+    auto const all = rows * Out;
+    CHECK(same_numbers(view<float const, shape<at_most(most * Out)>>{want->data(), {{all}}},
+                       view<float const, shape<at_most(most * Out)>>{y->data(), {{all}}}));
+  }
+};
+template <class Stored, std::size_t In, std::size_t Out> void kernels_agree() {
+  auto kernels = both_kernels<Stored, In, Out>{};
+  for (auto const rows : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 17U, 24U, 25U, 33U, 70U, 134U})
+    kernels.alike(rows, rows % 2 == 0);
+  auto r = torch_generator(9);
+  put_extremes(kernels.x->data(), 9 * In, In / 16, r);
+  for (auto const rows : {1U, 9U}) kernels.alike(rows, true);
+}
+
+/// The bytes of its stack that a thread touches for `f`.
+template <class F> auto stack_of(F f) -> std::size_t {
+  auto stack = std::vector<unsigned char>(std::size_t{1} << 19U, 0xA5);
+  pthread_attr_t how;
+  REQUIRE(pthread_attr_init(&how) == 0);
+  REQUIRE(pthread_attr_setstack(&how, stack.data(), stack.size()) == 0);
+  auto thread = pthread_t{};
+  auto const run = [](void* of) -> void* {
+    (*static_cast<F*>(of))();
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, &how, run, &f) == 0);
+  REQUIRE(pthread_join(thread, nullptr) == 0);
+  pthread_attr_destroy(&how);
+  auto const touched = [](unsigned char one) { return one != 0xA5; };
+  return static_cast<std::size_t>(stack.end() - std::ranges::find_if(stack, touched));
+}
+/// Its share of the stack, however many rows and blocks.
+template <class Stored> void keeps_to_its_stack() {
+  constexpr auto most = std::size_t{lane::pack<float>::width > 4 ? 64 : 16} * 1024;
+  auto kernels = both_kernels<Stored, 8256, 34>{};
+  auto const nothing_done = stack_of([] {});
+  for (auto const rows : {1U, 3U, 8U, 24U, 70U, 134U}) {
+    auto const used = stack_of([&] { kernels.template run<simd>(*kernels.y, rows, true); });
+    CHECK(used - nothing_done > 4096);
+    CHECK(used - nothing_done <= most + 512);  // with what calls it
+  }
+}
+
+}  // namespace test
