@@ -41,7 +41,7 @@ constexpr auto lanes = lane::word_lanes;
 // -- laws -----------------------------------------------------------------------------------------
 TEST_CASE("pairs: numbers go to bf16 as one by one, what is no normal number to zero") {
   auto r = torch_generator(1);
-  for (auto round = 0; round < 3000; ++round) {
+  for (auto round = std::size_t{0}; round < 3000; ++round) {
     float numbers[lanes];
     for (auto& each : numbers)
       each = std::bit_cast<float>(any_bits(r) & (round % 3 == 0 ? 0x81FFFFFFU : 0xFFFFFFFFU));
@@ -57,7 +57,7 @@ TEST_CASE("pairs: numbers go to bf16 as one by one, what is no normal number to 
 TEST_CASE("pairs: a sum has the bits of one after another, the odd first") {
   if (not lane::zero_subnormals::possible) return;
   auto r = torch_generator(2);
-  for (auto round = 0; round < 3000; ++round) {
+  for (auto round = std::size_t{0}; round < 3000; ++round) {
     bf16 w[2 * lanes];
     bf16 x[2 * lanes];
     float before[lanes];
