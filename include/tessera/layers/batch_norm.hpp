@@ -22,7 +22,10 @@ struct batch_norm_options {
 ///             initialize(parameters, statistics, generator); a batch is taken up
 ///             once, at the update. With `lanes`, that divide those of a chunk, the bits do not
 ///             know how many chunks there are
-/// Cost        three passes forward, two backward; kept are two numbers for each group and feature
+/// Cost        three passes forward and two backward, in evaluation one and one; kept are two
+///             numbers for each group and feature. An activation behind it in a `sequential` is
+///             applied by the last pass, and its slope computed once, in the memory of dx: nothing
+///             between the two is stored
 /// Errors      another last extent, or lanes that `lanes` does not divide:
 ///             tests/fail/batch_norm_wrong_input.cpp
 /// Source      torch.nn.BatchNorm1d and 2d, features last; a batch of one row has variance 0, where
