@@ -118,19 +118,14 @@ struct batch_norm {
   static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template backward<T>(
-        geometry<m.learns>(x), m.learns, x.data(), data_or_null<T const>(p.weight),
-        m.kept.mean.data(), m.kept.scale.data(), dy.data(),
-        {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
-        m.work.sums.data(), m.work.products.data());
+    backward_with<>(p, x, dy, dx, gradient, m);
   }
-  /// dy is the slope of what the activation gave.
-  template <class Activation>
+  /// With an activation, dy is the slope of what that gave.
+  template <class... Activation>
   static constexpr void backward_with(auto const& p, auto x, auto dy, auto dx, auto& gradient,
                                       auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template backward_with<T, Activation>(
+    kernel<decltype(x)>::template backward<T, Activation...>(
         geometry<m.learns>(x), m.learns, x.data(), data_or_null<T const>(p.weight),
         data_or_null<T const>(p.bias), m.kept.mean.data(), m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
