@@ -135,6 +135,10 @@ template <class Activation> void takes_along() {
   CHECK(after_three_steps<evaluates, simd>() == after_three_steps<evaluates, reference>());
   using not_its_own = sequential<evaluated<norm>, Activation>;
   static_assert(not not_its_own::template taken_along<simd>(1));
+  // No memory more than for the norm alone.
+  using X = tensor<float, shape<6, 5, 19>>;
+  static_assert(memory_of<sequential<norm, Activation>, X, call_mode::training>.total ==
+                memory_of<sequential<norm>, X, call_mode::training>.total);
 }
 TEST_CASE("batch_norm: an activation behind it is taken along, to the same bits") {
   takes_along<relu_layer>();
