@@ -128,8 +128,17 @@ template <class Activation> void takes_along() {
   static_assert(joined::template taken_along<simd>(2) && not apart::template taken_along<simd>(2));
   CHECK(after_three_steps<joined, simd>() == after_three_steps<apart, simd>());
   CHECK(after_three_steps<joined, simd>() == after_three_steps<joined, reference>());
-  using evaluates = sequential<evaluated<norm>, Activation>;
-  static_assert(not evaluates::template taken_along<simd>(1));
+  using evaluates = sequential<linear<19, 19>, evaluated<sequential<norm, Activation>>>;
+  using evaluates_apart =
+      sequential<linear<19, 19>, evaluated<sequential<sequential<norm>, Activation>>>;
+  CHECK(after_three_steps<evaluates, simd>() == after_three_steps<evaluates_apart, simd>());
+  CHECK(after_three_steps<evaluates, simd>() == after_three_steps<evaluates, reference>());
+  using not_its_own = sequential<evaluated<norm>, Activation>;
+  static_assert(not not_its_own::template taken_along<simd>(1));
+  // No memory more than for the norm alone.
+  using X = tensor<float, shape<6, 5, 19>>;
+  static_assert(memory_of<sequential<norm, Activation>, X, call_mode::training>.total ==
+                memory_of<sequential<norm>, X, call_mode::training>.total);
 }
 TEST_CASE("batch_norm: an activation behind it is taken along, to the same bits") {
   takes_along<relu_layer>();
@@ -137,7 +146,10 @@ TEST_CASE("batch_norm: an activation behind it is taken along, to the same bits"
 }
 TEMPLATE_TEST_CASE("batch_norm: gradient check, by the batch and by running statistics", "",
                    batch_norm<3>, (batch_norm<3, batch_norm_options{.lanes = 2}>),
-                   (batch_norm<3, batch_norm_options{.affine = false}>), evaluated<batch_norm<3>>) {
+                   (batch_norm<3, batch_norm_options{.affine = false}>), evaluated<batch_norm<3>>,
+                   (sequential<batch_norm<3, batch_norm_options{.lanes = 2}>, silu_layer>),
+                   (sequential<batch_norm<3>, tanh_layer>),
+                   (evaluated<sequential<batch_norm<3>, silu_layer>>)) {
   using X = tensor<double, shape<at_most(6), 2, 3>>;
   using model = sequential<linear<3, 3>, TestType>;
   auto s = started<model, X>{};

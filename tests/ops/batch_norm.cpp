@@ -49,7 +49,7 @@ auto run(Kernel, detail::batch_norm_geometry const& g, std::vector<T> const& num
       Kernel::template recall<T>(g.features, running_mean.data(), running_var.data(), T(1e-5),
                                  mean.data(), scale.data());
     Kernel::template forward<T>(g, from, weight, bias, mean.data(), scale.data(), y.data());
-    Kernel::template backward<T>(g, learns, from, weight, mean.data(), scale.data(), dy,
+    Kernel::template backward<T>(g, learns, from, weight, bias, mean.data(), scale.data(), dy,
                                  {.dx = wants_dx ? dx.data() : nullptr,
                                   .dweight = affine ? dweight.data() : nullptr,
                                   .dbias = dbias.data()},
@@ -89,6 +89,73 @@ TEMPLATE_TEST_CASE("batch_norm: the bits of the reference, and the device's numb
     for (auto i = std::size_t{0}; i < slow.size(); ++i)
       CHECK(device[i] == Approx(slow[i]).epsilon(1e-4).margin(1e-3));
   }
+}
+TEMPLATE_TEST_CASE("batch_norm: with an activation, the bits of one after the other", "", float,
+                   double) {
+  using T = TestType;
+  auto r = torch_generator(4);
+  auto const numbers = [&](std::size_t n) {
+    auto v = std::vector<T>(n);
+    for (auto& x : v) x = static_cast<T>(2 * r.rand<double>() - 1);
+    return v;
+  };
+  auto const features = std::size_t{35};
+  auto const weight = numbers(features);
+  auto const bias = numbers(features);
+  auto const both = [&]<class Kernel, class Activation>(Kernel, Activation, std::vector<T> const& x,
+                                                        std::vector<T> dy, bool with, bool learns,
+                                                        bool affine, bool wants_dx) {
+    auto const rows = x.size() / features;
+    auto const g = detail::batch_norm_geometry{
+        .rows = rows, .group = learns ? 3 : rows + 1, .features = features};
+    auto const each = (g.groups() + 1) * features;
+    auto mean = std::vector<T>(each, T(0.25));
+    auto scale = std::vector<T>(each, T(1.5));
+    auto sums = mean;
+    auto products = mean;
+    auto y = x;
+    auto dx = x;
+    auto dweight = weight;
+    auto dbias = bias;
+    auto const* const w = affine ? weight.data() : nullptr;
+    auto const* const b = affine ? bias.data() : nullptr;
+    auto const slopes = detail::batch_norm_slopes<T>{wants_dx ? dx.data() : nullptr,
+                                                     affine ? dweight.data() : nullptr,
+                                                     affine ? dbias.data() : nullptr};
+    if (with) {
+      Kernel::template forward<T, Activation>(g, x.data(), w, b, mean.data(), scale.data(),
+                                              y.data());
+      Kernel::template backward<T, Activation>(g, learns, x.data(), w, b, mean.data(), scale.data(),
+                                               dy.data(), slopes, sums.data(), products.data());
+    } else {
+      Kernel::template forward<T>(g, x.data(), w, b, mean.data(), scale.data(), y.data());
+      for (auto i = std::size_t{0}; i < y.size(); ++i) {
+        dy[i] = Activation::slope_through(dy[i], y[i]);
+        y[i] = Activation::apply(y[i]);
+      }
+      Kernel::template backward<T>(g, learns, x.data(), w, b, mean.data(), scale.data(), dy.data(),
+                                   slopes, sums.data(), products.data());
+    }
+    for (auto const* part : {&dx, &dweight, &dbias}) y.insert(y.end(), part->begin(), part->end());
+    return y;
+  };
+  auto const agree = [&](auto activation) {
+    for (auto const rows : {7U, 1U, 0U}) {
+      auto const x = numbers(rows * features);
+      auto const dy = numbers(rows * features);
+      for (auto i = 0U; i < 8; ++i) {
+        auto const by = [&](auto kernel, bool with) {
+          return both(kernel, activation, x, dy, with, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
+        };
+        INFO(rows << " rows, case " << i);
+        auto const apart = by(kernel_for<detail::batch_norm_fn, reference>{}, false);
+        CHECK(by(kernel_for<detail::batch_norm_fn, reference>{}, true) == apart);
+        CHECK(by(kernel_for<detail::batch_norm_fn, simd>{}, true) == apart);
+      }
+    }
+  };
+  agree(relu_layer{});
+  agree(silu_layer{});
 }
 TEST_CASE("batch_norm: groups of a number of rows, the last of which has fewer") {
   auto const g = detail::batch_norm_geometry{.rows = 7, .group = 3, .features = 2};

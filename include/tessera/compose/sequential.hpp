@@ -111,8 +111,12 @@ template <class... Layers> struct sequential : composition<sequential<Layers...>
     using values =
         type_list<buffer_between<type_if<home<B>(I + 1, T) == I + 1, I + 1>,
                                  first_at<B>(I + 1, T) - 1, I + 1, kept_at<B>(I + 1)>...>;
+    // Between a layer and what it takes along there is no slope.
     using slopes = type_list<
-        buffer_between<type_if<slope_home<B>(I + 1) == I + 1, I + 1>, I, last_at<B>(I + 1)>...>;
+        buffer_between<type_if<slope_home<B>(I + 1) == I + 1 &&
+                                   (last_at<B>(I + 1) > I + 1 || not taken_along<B>(I + 1)),
+                               I + 1>,
+                       I, last_at<B>(I + 1)>...>;
   };
   template <class X, class Call> using values = typename boundaries<X, Call::training>::values;
   template <class X, class Call> using slopes_between = typename boundaries<X, true>::slopes;

@@ -22,7 +22,10 @@ struct batch_norm_options {
 ///             initialize(parameters, statistics, generator); a batch is taken up
 ///             once, at the update. With `lanes`, that divide those of a chunk, the bits do not
 ///             know how many chunks there are
-/// Cost        three passes forward, two backward; kept are two numbers for each group and feature
+/// Cost        three passes forward and two backward, in evaluation one and one; kept are two
+///             numbers for each group and feature. An activation behind it in a `sequential` is
+///             applied by the last pass, and its slope computed once, in the memory of dx: nothing
+///             between the two is stored
 /// Errors      another last extent, or lanes that `lanes` does not divide:
 ///             tests/fail/batch_norm_wrong_input.cpp
 /// Source      torch.nn.BatchNorm1d and 2d, features last; a batch of one row has variance 0, where
@@ -115,19 +118,14 @@ struct batch_norm {
   static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template backward<T>(
-        geometry<m.learns>(x), m.learns, x.data(), data_or_null<T const>(p.weight),
-        m.kept.mean.data(), m.kept.scale.data(), dy.data(),
-        {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
-        m.work.sums.data(), m.work.products.data());
+    backward_with<>(p, x, dy, dx, gradient, m);
   }
-  /// dy is the slope of what the activation gave.
-  template <class Activation>
+  /// With an activation, dy is the slope of what that gave.
+  template <class... Activation>
   static constexpr void backward_with(auto const& p, auto x, auto dy, auto dx, auto& gradient,
                                       auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template backward_with<T, Activation>(
+    kernel<decltype(x)>::template backward<T, Activation...>(
         geometry<m.learns>(x), m.learns, x.data(), data_or_null<T const>(p.weight),
         data_or_null<T const>(p.bias), m.kept.mean.data(), m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},

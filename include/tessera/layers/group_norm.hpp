@@ -16,7 +16,7 @@ struct group_norm_options {
 /// one image and one group of its channels.
 ///
 /// Shapes  x (batch, ..., Channels) -> the same; parameters: weight and bias (Channels)
-/// Cost    three passes forward, four backward; the tape has two numbers for each image and group.
+/// Cost    three passes forward, two backward; the tape has two numbers for each image and group.
 ///         An activation behind it in a `sequential` is applied by the last pass, and its slope
 ///         computed once, in the memory of dx: nothing between the two is stored
 /// Errors  an input whose last extent is not Channels: tests/fail/group_norm_wrong_input.cpp
@@ -67,19 +67,14 @@ struct group_norm {
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
                                  auto m) {
-    using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template backward<T>(
-        geometry(x), x.data(), data_or_null<T const>(p.weight), m.kept.mean.data(),
-        m.kept.scale.data(), dy.data(),
-        {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},
-        m.work.sums.data());
+    backward_with<>(p, x, dy, dx, gradient, m);
   }
-  /// dy is the slope of what the activation gave.
-  template <class Activation>
+  /// With an activation, dy is the slope of what that gave.
+  template <class... Activation>
   static constexpr void backward_with(auto const& p, auto x, auto dy, auto dx, auto& gradient,
                                       auto m) {
     using T = scalar_of<decltype(x)>;
-    kernel<decltype(x)>::template backward_with<T, Activation>(
+    kernel<decltype(x)>::template backward<T, Activation...>(
         geometry(x), x.data(), data_or_null<T const>(p.weight), data_or_null<T const>(p.bias),
         m.kept.mean.data(), m.kept.scale.data(), dy.data(),
         {dx.data(), data_or_null<T>(gradient.weight), data_or_null<T>(gradient.bias)},

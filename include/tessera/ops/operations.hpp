@@ -325,11 +325,11 @@ template <class T> struct group_norm_slopes {
 };
 
 /// kernel_for<group_norm_fn, Backend> has forward(geometry, x, weight, bias, epsilon, y, mean,
-/// scale, sums) and backward(geometry, x, weight, mean, scale, dy, slopes, sums), by pointers;
-/// weight and bias may be null; sums is memory for twice the channels. One that names
-/// itself `takes_activation` applies an activation on the way: forward<T, Activation> and
-/// backward_with<T, Activation>(geometry, x, weight, bias, mean, scale, dy, slopes, sums), where
-/// sums is memory for four times the channels.
+/// scale, sums) and backward(geometry, x, weight, bias, mean, scale, dy, slopes, sums), by
+/// pointers; weight and bias may be null; sums is memory for twice the channels, in backward for
+/// four times. One that names itself `takes_activation` applies an activation on the way:
+/// forward<T, Activation> and backward<T, Activation>, whose dy is the slope of what the activation
+/// gave.
 struct group_norm_fn;
 
 /// Rows of features, each normalized by itself: mean and scale have a number for each row.
@@ -406,11 +406,10 @@ template <class T> struct batch_norm_slopes {
 ///     what all of them showed; groups is memory for what each did
 ///   recall(features, running_mean, running_var, epsilon, mean, scale)
 ///   forward(geometry, x, weight, bias, mean, scale, y)        weight and bias may be null
-///   backward(geometry, learns, x, weight, mean, scale, dy, slopes, sums, products)
+///   backward(geometry, learns, x, weight, bias, mean, scale, dy, slopes, sums, products)
 ///     learns where mean and scale are those of x; sums and products have the size of mean
-///   forward<T, Activation>(...) and
-///   backward_with<T, Activation>(geometry, learns, x, weight, bias, mean, scale, dy, slopes, sums,
-///     products)                       of one that names itself `takes_activation`
+///   forward<T, Activation>(...) and backward<T, Activation>(...)   of one that names itself
+///     `takes_activation`: dy is the slope of what the activation gave
 ///   fold(features, to, from)          what two sets of rows showed, together
 ///   absorb(features, momentum, running_mean, running_var, batches, seen)
 /// Groups are folded by halves (0 + 1, 2 + 3, then 0 + 2), as the chunks of a batch are, and so are

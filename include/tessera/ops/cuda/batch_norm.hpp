@@ -280,9 +280,9 @@ template <> struct kernel_for<detail::batch_norm_fn, cuda> {
                      detail::batch_norm_forward<T>{g, x, weight, bias, mean, scale, y});
   }
   template <class T>
-  static void backward(geometry const& g, bool learns, T const* x, T const* weight, T const* mean,
-                       T const* scale, T const* dy, detail::batch_norm_slopes<T> slopes, T* sums,
-                       T* products) {
+  static void backward(geometry const& g, bool learns, T const* x, T const* weight, T const*,
+                       T const* mean, T const* scale, T const* dy,
+                       detail::batch_norm_slopes<T> slopes, T* sums, T* products) {
     auto body = detail::batch_norm_sums<T>{};
     body.geometry = g;
     body.x = x, body.mean = mean, body.scale = scale, body.dy = dy;

@@ -187,7 +187,7 @@ template <> struct kernel_for<detail::group_norm_fn, cuda> {
     device::current().launch(body, g.batch * g.groups);
   }
   template <class T>
-  static void backward(geometry const& g, T const* x, T const* weight, T const* mean,
+  static void backward(geometry const& g, T const* x, T const* weight, T const*, T const* mean,
                        T const* scale, T const* dy, detail::group_norm_slopes<T> slopes, T*) {
     check(g);
     if (slopes.dweight != nullptr)

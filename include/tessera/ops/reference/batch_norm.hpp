@@ -6,6 +6,8 @@
 #include <tessera/ops/reference/in_numbers.hpp>
 #include <tessera/ops/reference/no_activation.hpp>
 
+#include <type_traits>
+
 namespace tessera {
 
 namespace detail {
@@ -69,30 +71,44 @@ template <class Features> struct batch_norm_passes {
         });
       });
   }
-  template <class T>
+  /// With an activation, dy is the slope of what that gave: the slope through it is computed once,
+  /// and stands in dx until the sums over its group are known.
+  template <class T, class Activation = no_activation>
   static constexpr void backward(geometry const& g, bool learns, T const* x, T const* weight,
-                                 T const* mean, T const* scale, T const* dy,
+                                 T const* bias, T const* mean, T const* scale, T const* dy,
                                  batch_norm_slopes<T> slopes, T* sums, T* products) {
-    run_back<T>(g, learns, x, weight, mean, scale, slopes, sums, products,
-                [&](auto lanes, std::size_t, std::size_t) TESSERA_INLINE {
-                  return [=](std::size_t at) TESSERA_INLINE { return lanes.load(dy + at); };
-                });
-  }
-  /// dy is the slope of Activation(y): the normal numbers are computed anew.
-  template <class T, class Activation>
-  static constexpr void backward_with(geometry const& g, bool learns, T const* x, T const* weight,
-                                      T const* bias, T const* mean, T const* scale, T const* dy,
-                                      batch_norm_slopes<T> slopes, T* sums, T* products) {
-    run_back<T>(g, learns, x, weight, mean, scale, slopes, sums, products,
-                [&](auto lanes, std::size_t first, std::size_t c) TESSERA_INLINE {
-                  auto const a = weighted(lanes, scale + first, weight, c);
-                  auto const b = shifted(lanes, mean + first, a, bias, c);
-                  return [=](std::size_t at) TESSERA_INLINE {
-                    using lane::fma;
-                    return Activation::slope_through(lanes.load(dy + at),
-                                                     fma(lanes.load(x + at), a, b));
-                  };
-                });
+    constexpr auto keeps = not std::is_same_v<Activation, no_activation>;
+    auto* const dx = slopes.dx;
+    auto const writes = dx != nullptr && (keeps || not learns);
+    for (auto k = std::size_t{0}; k < g.groups(); ++k, mean += g.features, scale += g.features)
+      Features::template each<T>(g.features, [&](auto lanes, std::size_t c) TESSERA_INLINE {
+        using lane::fma;
+        auto const center = lanes.load(mean + c);
+        auto const s = lanes.load(scale + c);
+        auto const a = weighted(lanes, scale, weight, c);
+        auto const b = shifted(lanes, mean, a, bias, c);
+        auto const of_group = sum_of_rows(g, k, c, [&](std::size_t at) TESSERA_INLINE {
+          auto const number = lanes.load(x + at);
+          auto const slope = Activation::slope_through(lanes.load(dy + at), fma(number, a, b));
+          if (writes) lanes.store(dx + at, learns ? slope : slope * a);
+          return slope_sums<std::remove_const_t<decltype(slope)>>{slope, slope * (number - center)};
+        });
+        auto const product = of_group.products * s;
+        lanes.store(sums + k * g.features + c, of_group.slopes);
+        lanes.store(products + k * g.features + c, product);
+        if (dx == nullptr || not learns) return;
+        // dx = a·(dy - mean of dy - normal·mean of products), where normal = (x - center)·s
+        auto const size = lanes.splat(static_cast<T>(g.rows_of(k)));
+        auto const of_x = -a * s * (product / size);
+        auto const constant = fma(-center, of_x, -a * (of_group.slopes / size));
+        each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
+          auto const slope = lanes.load(keeps ? dx + at : dy + at);
+          lanes.store(dx + at, fma(slope, a, fma(lanes.load(x + at), of_x, constant)));
+        });
+      });
+    if (slopes.dweight == nullptr || g.rows == 0) return;
+    add_groups(g, slopes.dbias, sums);
+    add_groups(g, slopes.dweight, products);
   }
   template <class T>
   static constexpr void fold(std::size_t features, batch_norm_seen<T> to,
@@ -129,53 +145,13 @@ template <class Features> struct batch_norm_passes {
   }
 
  private:
-  /// slope_of(lanes, first of the group, feature)(place) is that of a normal number.
-  template <class T>
-  static constexpr void run_back(geometry const& g, bool learns, T const* x, T const* weight,
-                                 T const* mean, T const* scale, batch_norm_slopes<T> slopes,
-                                 T* sums, T* products, auto const& slope_of) {
-    for (auto k = std::size_t{0}; k < g.groups(); ++k) {
-      auto const first = k * g.features;
-      auto const n = static_cast<T>(g.rows_of(k));
-      Features::template each<T>(g.features, [&](auto lanes, std::size_t c) TESSERA_INLINE {
-        using lane::fma;
-        auto const center = lanes.load(mean + first + c);
-        auto const s = lanes.load(scale + first + c);
-        auto const slope_at = slope_of(lanes, first, c);
-        auto const sum = sum_of_rows(g, k, c, slope_at);
-        auto const product = sum_of_rows(g, k, c,
-                                         [&](std::size_t at) TESSERA_INLINE {
-                                           return slope_at(at) * (lanes.load(x + at) - center);
-                                         }) *
-                             s;
-        lanes.store(sums + first + c, sum);
-        lanes.store(products + first + c, product);
-        if (slopes.dx == nullptr) return;
-        // dx = a·(dy - mean of dy - normal·mean of products), where normal = (x - center)·s
-        auto const a = weighted(lanes, scale + first, weight, c);
-        if (learns) {
-          auto const size = lanes.splat(n);
-          auto const of_x = -a * s * (product / size);
-          auto const constant = fma(-center, of_x, -a * (sum / size));
-          each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
-            lanes.store(slopes.dx + at,
-                        fma(slope_at(at), a, fma(lanes.load(x + at), of_x, constant)));
-          });
-        } else {
-          each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
-            lanes.store(slopes.dx + at, slope_at(at) * a);
-          });
-        }
-      });
+  template <class V> struct slope_sums {
+    V slopes;
+    V products;
+    TESSERA_INLINE friend constexpr auto operator+(slope_sums a, slope_sums b) -> slope_sums {
+      return {a.slopes + b.slopes, a.products + b.products};
     }
-    if (slopes.dweight == nullptr || g.rows == 0) return;
-    by_halves(g.groups(), [&](std::size_t to, std::size_t from) {
-      add(g.features, sums + to * g.features, sums + from * g.features);
-      add(g.features, products + to * g.features, products + from * g.features);
-    });
-    add(g.features, slopes.dweight, products);
-    add(g.features, slopes.dbias, sums);
-  }
+  };
   /// bias - mean·a
   template <class T>
   [[nodiscard]] TESSERA_INLINE static constexpr auto shifted(auto lanes, T const* mean, auto a,
@@ -212,6 +188,13 @@ template <class Features> struct batch_norm_passes {
   static constexpr void by_halves(std::size_t groups, auto const& join) {
     for (auto distance = std::size_t{1}; distance < groups; distance *= 2)
       for (auto k = std::size_t{0}; k + distance < groups; k += 2 * distance) join(k, k + distance);
+  }
+  /// Adds what the groups have, which it folds.
+  template <class T> static constexpr void add_groups(geometry const& g, T* to, T* groups) {
+    by_halves(g.groups(), [&](std::size_t into, std::size_t from) {
+      add(g.features, groups + into * g.features, groups + from * g.features);
+    });
+    add(g.features, to, groups);
   }
   template <class T> static constexpr void add(std::size_t n, T* to, T const* from) {
     Features::template each<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {

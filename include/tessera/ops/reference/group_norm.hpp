@@ -6,6 +6,8 @@
 #include <tessera/ops/reference/in_numbers.hpp>
 #include <tessera/ops/reference/no_activation.hpp>
 
+#include <type_traits>
+
 namespace tessera {
 
 namespace detail {
@@ -47,62 +49,34 @@ template <class Channels> struct group_norm_passes {
       });
     }
   }
-  template <class T>
+  /// With an activation, dy is the slope of what that gave: the slope through it is computed once,
+  /// and stands in dx until the sums over its group are known.
+  template <class T, class Activation = no_activation>
   static constexpr void backward(group_norm_geometry const& g, T const* x, T const* weight,
-                                 T const* mean, T const* scale, T const* dy,
+                                 T const* bias, T const* mean, T const* scale, T const* dy,
                                  group_norm_slopes<T> slopes, T* sums) {
-    run_back<T, false>(
-        g, x, weight, mean, scale, dy, slopes, sums, nullptr, [](T const*, T const*) {},
-        [](auto lanes, T const* slope, T const*, std::size_t)
-            TESSERA_INLINE { return lanes.load(slope); });
-  }
-  /// dy is the slope of Activation(y): the normal numbers are computed anew, once. sums is memory
-  /// for four times the channels.
-  template <class T, class Activation>
-  static constexpr void backward_with(group_norm_geometry const& g, T const* x, T const* weight,
-                                      T const* bias, T const* mean, T const* scale, T const* dy,
-                                      group_norm_slopes<T> slopes, T* sums) {
-    auto* const factor = sums + 2 * g.channels;
-    auto* const term = factor + g.channels;
-    run_back<T, true>(
-        g, x, weight, mean, scale, dy, slopes, sums, factor,
-        [&](T const* means, T const* scales) {
-          each_channel(g, [&](std::size_t c, std::size_t k) {
-            factor[c] = weight == nullptr ? scales[k] : scales[k] * weight[c];
-            term[c] = lane::fma(-means[k], factor[c], bias == nullptr ? T{0} : bias[c]);
-          });
-        },
-        [&](auto lanes, T const* slope, T const* number, std::size_t c) TESSERA_INLINE {
-          using lane::fma;
-          return Activation::slope_through(
-              lanes.load(slope),
-              fma(lanes.load(number), lanes.load(factor + c), lanes.load(term + c)));
-        });
-  }
-
- private:
-  /// `begin(mean, scale)` of an image, then slope(lanes, place of dy, place of x, channel) is that
-  /// of a normal number; with Keeps it stands in dx meanwhile, and `factor` has the weights' by
-  /// channels.
-  template <class T, bool Keeps>
-  static constexpr void run_back(group_norm_geometry const& g, T const* x, T const* weight,
-                                 T const* mean, T const* scale, T const* dy,
-                                 group_norm_slopes<T> slopes, T* sums, T const* factor,
-                                 auto const& begin, auto const& slope_of) {
     if (g.pixels == 0) return;
+    constexpr auto keeps = not std::is_same_v<Activation, no_activation>;
     auto* dx = slopes.dx;
     auto const step = g.channels;
     auto const size = g.pixels * step;
-    for (auto b = std::size_t{0}; b < g.batch; ++b, x += g.pixels * g.channels,
-              dy += g.pixels * g.channels, mean += g.groups, scale += g.groups) {
-      auto* const products = sums + g.channels;
-      begin(mean, scale);
-      each_channel(g, [&](std::size_t c, std::size_t k) { sums[c] = mean[k]; });
+    auto* const products = sums + step;
+    auto* const factor = products + step;
+    auto* const term = factor + step;
+    for (auto b = std::size_t{0}; b < g.batch;
+         ++b, x += size, dy += size, mean += g.groups, scale += g.groups) {
+      each_channel(g, [&](std::size_t c, std::size_t k) {
+        sums[c] = mean[k];
+        factor[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
+        term[c] = lane::fma(-mean[k], factor[c], bias == nullptr ? T{0} : bias[c]);
+      });
       Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         auto const center = lanes.load(sums + c);
         auto const slope_at = [&](std::size_t at) TESSERA_INLINE {
-          auto const slope = slope_of(lanes, dy + at, x + at, c);
-          if (Keeps && dx != nullptr) lanes.store(dx + at, slope);
+          using lane::fma;
+          auto const normal = fma(lanes.load(x + at), lanes.load(factor + c), lanes.load(term + c));
+          auto const slope = Activation::slope_through(lanes.load(dy + at), normal);
+          if (keeps && dx != nullptr) lanes.store(dx + at, slope);
           return slope;
         };
         auto sum = slope_at(c);
@@ -123,26 +97,21 @@ template <class Channels> struct group_norm_passes {
       });
       if (dx == nullptr) continue;
       factors_of_input(g, weight, mean, scale, sums, products);
-      if constexpr (not Keeps) {
-        // They lie where the first pixel goes, until they are read.
-        each_channel(g, [&](std::size_t c, std::size_t k) {
-          dx[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
-        });
-        factor = dx;
-      }
+      auto const* const slope = keeps ? dx : dy;
       Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
         using lane::fma;
         auto const of_slope = lanes.load(factor + c);
         auto const of_x = lanes.load(sums + c);
         auto const shift = lanes.load(products + c);
-        for (auto at = c; at < size; at += step) {
-          auto const slope = Keeps ? lanes.load(dx + at) : slope_of(lanes, dy + at, x + at, c);
-          lanes.store(dx + at, fma(slope, of_slope, fma(lanes.load(x + at), of_x, shift)));
-        }
+        for (auto at = c; at < size; at += step)
+          lanes.store(dx + at,
+                      fma(lanes.load(slope + at), of_slope, fma(lanes.load(x + at), of_x, shift)));
       });
-      dx += g.pixels * g.channels;
+      dx += size;
     }
   }
+
+ private:
   /// From the sums of dy and of its products with the normal x, by channels: dx = scale·(w·dy -
   /// mean of slopes - normal·mean of products) as dy·a + (x·s + t), with s in sums and t in
   /// products.
