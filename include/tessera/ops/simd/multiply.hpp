@@ -221,14 +221,16 @@ void multiply(product<T, Stored> const& p) {
   constexpr auto width = lane::pack<T>::width;
   auto column = std::size_t{0};
   auto const whole = p.columns / width * width;
-  // One vector is not left for itself where more come before: five are three and two.
-  auto const is_one_left = vectors > 2 && whole % (vectors * width) == width && whole > width;
-  auto const wide = is_one_left ? whole - (vectors + 1) * width : whole;
+  // One or two vectors are not left for themselves where more come before: five are three and two,
+  // six twice three, whose stores wait for each other less than those of four.
+  auto const left = whole % (vectors * width);
+  auto const splits = vectors > 2 && (left == width || left == 2 * width) && whole > left;
+  auto const wide = splits ? whole - left - vectors * width : whole;
   for (; column + vectors * width <= wide; column += vectors * width)
     columns_of<InRuns, T, Stored, vectors, false>(p, column, width);
   if constexpr (vectors > 2) {
-    if (column + 3 * width <= p.columns)
-      columns_of<InRuns, T, Stored, 3, false>(p, column, width), column += 3 * width;
+    for (; column + 3 * width <= p.columns; column += 3 * width)
+      columns_of<InRuns, T, Stored, 3, false>(p, column, width);
     if (column + 2 * width <= p.columns)
       columns_of<InRuns, T, Stored, 2, false>(p, column, width), column += 2 * width;
   }
