@@ -15,6 +15,7 @@ template <std::size_t In>
   using adds = reductions::adds;
   constexpr auto lanes = std::size_t{16};
   constexpr auto vectors = lanes / V::width;
+  constexpr auto rest = In % V::width == 0 ? V::width : In % V::width;
   V sum[vectors];
 #pragma GCC unroll 4
   for (auto& one : sum) one = V(0.0F);
@@ -23,10 +24,11 @@ template <std::size_t In>
 #pragma GCC unroll 4
     for (auto v = std::size_t{0}; v < vectors; ++v) {
       auto const at = k + v * V::width;
+      // By its constant length, a part may be what was just stored; a masked load waits for that.
       if (at + V::width <= In)
         sum[v] = fma(lane::load(x + at), lane::load(w + at), sum[v]);
       else if (at < In)
-        sum[v] = fma(lane::load_first(x + at, In - at), lane::load_first(w + at, In - at), sum[v]);
+        sum[v] = fma(lane::load_first<rest>(x + at), lane::load_first<rest>(w + at), sum[v]);
     }
   }
   if constexpr (vectors > 1)
