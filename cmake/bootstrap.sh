@@ -14,6 +14,7 @@ case "${1-}" in
   demo) needed="$tools $headers gnuplot-nox" ;;
   test) needed="$tools $headers catch2 python3 python3-venv git gnuplot-nox
                 clang-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
+                libbenchmark-dev libeigen3-dev
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib
                 qemu-system-arm chromium prometheus" ;;
   *) sed -n '2,5s/^# *//p' "$0" >&2; exit 2 ;;

@@ -86,7 +86,7 @@ void read_weights(State& state) {
     for_each_parameter(
         [](auto const& path, auto const& w) {
           if (!std::string_view{path.c_str()}.starts_with("embedding"))
-            reads::all_of({w.data(), w.size()});
+            plain_reads::all_of({w.data(), w.size()});
         },
         p);
 }

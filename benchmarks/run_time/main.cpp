@@ -47,13 +47,14 @@ BENCHMARK(peak<double>)->Name("peak/f64");
 /// that size, which is rounded up to eight vectors.
 void read(State& state) {
   auto const asked = static_cast<std::size_t>(state.range(0)) / sizeof(float);
-  auto const n = (asked + reads::together - 1) / reads::together * reads::together;
+  auto const n =
+      (asked + plain_reads::together - 1) / plain_reads::together * plain_reads::together;
   auto const bytes = n * sizeof(float);
   auto const passes = bytes < 65536 ? 65536 / bytes : std::size_t{1};
   auto const memory = std::make_unique<float[]>(n + 64);
   for (auto _ : state)
     for (auto pass = std::size_t{0}; pass < passes; ++pass) {
-      reads::all_of({memory.get(), n});
+      plain_reads::all_of({memory.get(), n});
       benchmark::ClobberMemory();
     }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes * passes));

@@ -9,7 +9,7 @@
 #include <benchmark/benchmark.h>
 
 /// Reads of memory without work: the bound of a step that reads as much.
-namespace reads {
+namespace plain_reads {
 
 /// Numbers that are added side by side.
 inline constexpr auto together = 8 * tessera::lane::pack<float>::width;
@@ -27,4 +27,4 @@ inline constexpr auto together = 8 * tessera::lane::pack<float>::width;
   for (auto& s : sum) benchmark::DoNotOptimize(s);
 }
 
-}  // namespace reads
+}  // namespace plain_reads
