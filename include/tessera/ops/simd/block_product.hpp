@@ -217,7 +217,7 @@ template <class Stored> struct block_kernel {
   void run() const {
     if constexpr (is_pairs<Stored>) {
       if constexpr (not lane::zero_subnormals::possible) return p.run(w);
-      auto const zeros = lane::zero_subnormals();
+      [[maybe_unused]] auto const zeros = lane::zero_subnormals();
       run_by_vectors();
     } else {
       run_by_vectors();
