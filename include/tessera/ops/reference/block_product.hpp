@@ -2,9 +2,9 @@
 #pragma once
 
 #include <tessera/core/lane.hpp>
+#include <tessera/ops/reference/pair_product.hpp>
 #include <tessera/tensor/weights.hpp>
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +22,7 @@
 /// where x is s·p, and W is d·q + m. A number of y starts from the bias and adds over the blocks
 /// ascending, one fused multiply-add for each line.
 ///
-/// Of bf16, x is rounded to bf16, and y adds one product after another, the odd number of a pair
-/// first; factors and sums below 2^-126 are zero. So has vdpbf16ps it, of processors with AVX-512.
+/// Of bf16 stored as it is: ops/reference/pair_product.hpp.
 ///
 /// Accuracy  that of the sum, with blocks·eps, and of rounding x: half a step of a block, which is
 ///           its largest magnitude over 254, times the magnitudes of its weights
@@ -55,25 +54,11 @@ struct block_scale {
   return {largest / 127, 127 / largest};
 }
 
-/// As many numbers of x as pairs of bf16 have.
-struct rounded_pairs {
-  bf16 numbers[numbers_of_block<bf16_pairs>];
-};
-
 /// What a row of x is rounded to for weights in a format.
 template <class Format>
 using rounded_for =
     std::conditional_t<std::same_as<Format, bf16_pairs>, rounded_pairs, rounded_block>;
 
-/// x, or a zero of its sign in place of a number that is not normal.
-[[nodiscard]] constexpr auto normal_or_zero(float x) -> float {
-  auto const bits = std::bit_cast<std::uint32_t>(x);
-  return (bits & 0x7F800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : x;
-}
-
-constexpr void round_block(float const* x, rounded_pairs& to) {
-  for (auto& number : to.numbers) number = bf16(normal_or_zero(*x++));
-}
 constexpr void round_block(float const* x, rounded_block& to) {
   auto largest = 0.0F;
   auto finite = true;
@@ -107,17 +92,6 @@ template <class Block>
   auto const product = x.scale * static_cast<float>(whole_product(w, x));
   sum = lane::fma(half_value(w.d), product, sum);
   if constexpr (std::is_base_of_v<q4_1, Block>) sum = lane::fma(half_value(w.m), x.scaled_sum, sum);
-  return sum;
-}
-
-[[nodiscard]] constexpr auto add_block(float sum, bf16_pairs const& w, rounded_pairs const& x)
-    -> float {
-  sum = normal_or_zero(sum);
-  for (auto k = std::size_t{0}; k < numbers_of_block<bf16_pairs>; ++k) {
-    auto const i = k ^ 1U;  // the odd one first
-    auto const number = normal_or_zero(static_cast<float>(w.numbers[i]));
-    sum = normal_or_zero(lane::fma(number, static_cast<float>(x.numbers[i]), sum));
-  }
   return sum;
 }
 

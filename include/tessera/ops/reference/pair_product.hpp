@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/core/block_format.hpp>
+#include <tessera/core/lane.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+/// Products of bf16 by pairs, for weights that are as_stored<bf16>: what the result is. All that
+/// goes over rows and outputs is block_product.hpp's.
+///
+/// x is rounded to bf16, to the nearest, ties to even, and a number of y adds one product after
+/// another, the odd number of a pair first. Numbers of x and W and sums below 2^-126 are zero. So
+/// has it vdpbf16ps, of processors with AVX-512; other targets compute it in floats.
+///
+/// Accuracy  that of a sum in floats, and 2^-9 of each product, by rounding x. Without a fused
+///           multiply-add in hardware, products below 2^-126 are zero, too
+/// Source    measured on a Zen 4: 6.4 million tuples, numbers near and beyond all bounds among them
+namespace tessera::detail {
+
+/// As many numbers of x as pairs of bf16 have.
+struct rounded_pairs {
+  bf16 numbers[numbers_of_block<bf16_pairs>];
+};
+
+/// x, or a zero of its sign in place of a number that is not normal.
+[[nodiscard]] constexpr auto normal_or_zero(float x) -> float {
+  auto const bits = std::bit_cast<std::uint32_t>(x);
+  return (bits & 0x7F800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : x;
+}
+
+constexpr void round_block(float const* x, rounded_pairs& to) {
+  for (auto& number : to.numbers) number = bf16(normal_or_zero(*x++));
+}
+[[nodiscard]] constexpr auto add_block(float sum, bf16_pairs const& w, rounded_pairs const& x)
+    -> float {
+  sum = normal_or_zero(sum);
+  for (auto k = std::size_t{0}; k < numbers_of_block<bf16_pairs>; ++k) {
+    auto const i = k ^ 1U;  // the odd one first
+    auto const number = normal_or_zero(static_cast<float>(w.numbers[i]));
+    sum = normal_or_zero(lane::fma(number, static_cast<float>(x.numbers[i]), sum));
+  }
+  return sum;
+}
+
+}  // namespace tessera::detail
