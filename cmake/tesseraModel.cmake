@@ -185,8 +185,21 @@ macro(tessera_rotary_entries)
       if(exact AND NOT matrix_word MATCHES "^(q|bf16)")
         continue()
       endif()
+      if("bf16" IN_LIST words AND NOT exact)
+        foreach(width hidden_size intermediate_size)
+          math(EXPR rest "${${width}} % 16")
+          if(rest)
+            message(FATAL_ERROR "tessera_model: ${config}: expected multiples of 16 for bf16, got "
+              "${width} ${${width}}")
+          endif()
+        endforeach()
+      endif()
       tessera_weights_type(matrix ${matrix_word} ${exact})
-      tessera_weights_type(table ${table_word} ${exact})
+      set(exact_table ${exact})  # matrices in floats go with a table in floats
+      if(matrix_word MATCHES "^f")
+        set(exact_table true)
+      endif()
+      tessera_weights_type(table ${table_word} ${exact_table})
       tessera_add_entry("#include <tessera/generate/compiled_llama.hpp>" "
   static constexpr auto options = tessera::llama_options{.vocabulary = ${vocab_size},
                                                          .width = ${hidden_size},

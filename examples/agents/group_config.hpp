@@ -51,7 +51,7 @@ struct group_settings {
 
   static void visit(auto const& f, auto& s) {
     f("model", s.model, "a GGUF file, for agents without an address");
-    f("arithmetic", s.arithmetic, "stored, or exact: blocks are widened to floats");
+    f("arithmetic", s.arithmetic, "stored, or exact: blocks and bf16 are widened to floats");
     f("threads", s.threads, "that share a step", {1, 256});
     f("seed", s.seed, "of all draws");
     f("max_new_answers", s.max_new_answers, "of one agent", {1, 100});

@@ -17,7 +17,8 @@ struct model_options {
 
   void add_to(CLI::App& app, bool required = true) {
     app.add_option("--model", path, "a GGUF file")->required(required);
-    app.add_flag("--exact", how.exact, "widen blocks to floats instead of multiplying them stored");
+    app.add_flag("--exact", how.exact,
+                 "widen blocks and bf16 to floats instead of multiplying them stored");
     app.add_option("--threads", how.threads, "that share a step")
         ->capture_default_str()
         ->check(CLI::Range(1, 256));

@@ -32,7 +32,7 @@ struct lanes_of_file {
 };
 
 struct opening {
-  bool exact = false;  ///< blocks are widened to floats instead of multiplied as they are stored
+  bool exact = false;  ///< blocks and bf16 are widened to floats, not multiplied as stored
   std::size_t threads = 1;
   std::size_t queue = 64;    ///< requests that wait for a lane
   bool texts_alone = false;  ///< no conversations: a chat template is not looked at

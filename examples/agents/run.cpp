@@ -331,7 +331,8 @@ auto add_run(CLI::App& program) -> command {
   app->add_option("question", s->question, "what the group is asked");
   app->add_option("--config", s->config, "a YAML file of the group; options come over it");
   app->add_option("--model", s->given.model, "a GGUF file, for agents of this machine");
-  app->add_flag("--exact", s->exact, "widen blocks to floats instead of multiplying them stored");
+  app->add_flag("--exact", s->exact,
+                "widen blocks and bf16 to floats instead of multiplying them stored");
   option("threads", s->given.threads, "that share a step");
   option("agents", s->local, "of the model, instead of the file's");
   app->add_option("--remote", s->remote, "URL or URL#MODEL of an agent behind an address")

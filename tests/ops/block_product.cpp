@@ -119,19 +119,5 @@ TEMPLATE_TEST_CASE("block_product: its share of the stack, however many rows and
   test::keeps_to_its_stack<TestType>();
 }
 TEST_CASE("block_product: threads share outputs or rows, with the same bits") {
-  auto kernels = both_kernels<as_stored<q4_1>, 576, 320>{};
-  for (auto const rows : {3U, 70U}) {
-    kernels.run<simd>(*kernels.want, rows, true);
-    auto tasks = std::size_t{0};
-    auto team = detail::sharing_team{
-        3, &tasks, [](void* self, std::size_t count, void* task, void (*call)(void*, std::size_t)) {
-          *static_cast<std::size_t*>(self) += count;
-          while (count-- > 0) call(task, count);
-        }};
-    detail::current_team = &team;
-    kernels.run<simd>(*kernels.y, rows, true);
-    detail::current_team = nullptr;
-    CHECK(tasks > 1);
-    CHECK(std::memcmp(kernels.y->data(), kernels.want->data(), rows * 320 * sizeof(float)) == 0);
-  }
+  test::shared_alike<as_stored<q4_1>>();
 }

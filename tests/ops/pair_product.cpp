@@ -32,6 +32,16 @@ TEST_CASE("pair_product: pairs add the odd number first, and what is no normal n
   CHECK(detail::add_block(1.0F, w, of_x) == 0x1p24F + 2);  // with the even one first, 2^24
   w.numbers[0] = w.numbers[1] = bf16(0.0F);
   CHECK(detail::add_block(1e-39F, w, of_x) == 0);
+  // Exactly 2^-126 - 1.5·2^-151, which gradual underflow rounds up and this has for too small; and
+  // a product that is too small by itself.
+  of_x.numbers[0] = bf16(0x1p-51F);
+  w.numbers[0] = bf16(-0x1.8p-100F);
+  CHECK(detail::add_block(0x1p-126F, w, of_x) == (TESSERA_FMA == 1 ? 0.0F : 0x1p-126F));
+  CHECK(detail::add_block(0x1.8p-126F, w, of_x) > 0);
+  of_x.numbers[0] = bf16(0x1p-27F);
+  w.numbers[0] = bf16(0x1p-100F);
+  CHECK(detail::add_block(0x1p-126F, w, of_x) == (TESSERA_FMA == 1 ? 0x1.8p-126F : 0x1p-126F));
+  w.numbers[0] = bf16(0.0F);
   w.numbers[4].bits = 0x0040U;  // of 2^-127, which counts as nothing whatever it meets
   of_x.numbers[4] = bf16(0x1p127F);
   CHECK(detail::add_block(0.0F, w, of_x) == 0);
@@ -69,6 +79,43 @@ TEST_CASE("pair_product: vectors have the bits of the reference, whatever the sh
   // More weights than stay near, and eight rows of x that take more than the stack has.
   auto large = both_kernels<stored, 4048, 320>{};
   for (auto const rows : {8U, 33U}) large.alike(rows, rows == 8);
+}
+TEST_CASE("pair_product: the same where sums are as small as they can be") {
+  auto kernels = both_kernels<as_stored<bf16>, 16, 33>{};
+  test::fill(kernels.bias, 5);
+  for (auto o = std::size_t{0}; o < 33; ++o) {
+    kernels.bias(o) =
+        std::bit_cast<float>(std::bit_cast<std::uint32_t>(kernels.bias(o)) & 0x80FFFFFFU);
+    for (auto k = std::size_t{0}; k < 16; ++k) {
+      auto& number = kernels.blocks[o].numbers[k];
+      number = bf16(static_cast<float>(o % 2 == 0 ? number : bf16(1.5F)) * 0x1p-100F);
+    }
+  }
+  for (auto i = std::size_t{0}; i < 9 * 16; ++i) kernels.x->data()[i] = -0x1p-51F;
+  for (auto const rows : {1U, 9U}) kernels.alike(rows, true);
+  for (auto i = std::size_t{0}; i < 9 * 16; ++i)
+    kernels.x->data()[i] = std::ldexp(i % 3 == 0 ? 1.0F : -1.0F, -20 - static_cast<int>(i % 40));
+  for (auto const rows : {1U, 9U}) kernels.alike(rows, true);
+}
+TEST_CASE("pair_product: threads share outputs or rows, with the same bits") {
+  test::shared_alike<as_stored<bf16>>();
+}
+TEST_CASE("pair_product: slopes of x are those of the widened weights") {
+  using stored = compact_matrix<float, shape<64, 48>, simd, as_stored<bf16>>;
+  using wide = compact_matrix<float, shape<64, 48>, simd, bf16>;
+  auto w = std::make_unique<tensor<float, shape<64, 48>>>();
+  test::fill(*w, 1);
+  auto const a = std::make_unique<stored>();
+  auto const b = std::make_unique<wide>();
+  a->pack(weights_of<float>(*w));
+  b->pack(weights_of<float>(*w));
+  auto dy = tensor<float, shape<30, 64>>{};
+  test::fill(dy, 2);
+  auto dx = tensor<float, shape<30, 48>>{};
+  auto want = tensor<float, shape<30, 48>>{};
+  affine_map_input(*a, as_const(view_of<decltype(dy)>(dy)), view_of<decltype(dx)>(dx));
+  affine_map_input(*b, as_const(view_of<decltype(dy)>(dy)), view_of<decltype(want)>(want));
+  CHECK(test::same_bits(dx, want));
 }
 TEST_CASE("pair_product: its share of the stack, however many rows and blocks") {
   test::keeps_to_its_stack<as_stored<bf16>>();

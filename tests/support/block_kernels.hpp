@@ -112,4 +112,23 @@ template <class Stored> void keeps_to_its_stack() {
   }
 }
 
+/// Threads share outputs or rows, with the same bits.
+template <class Stored> void shared_alike() {
+  auto kernels = both_kernels<Stored, 576, 320>{};
+  for (auto const rows : {3U, 70U}) {
+    kernels.template run<simd>(*kernels.want, rows, true);
+    auto tasks = std::size_t{0};
+    auto team = detail::sharing_team{
+        3, &tasks, [](void* self, std::size_t count, void* task, void (*call)(void*, std::size_t)) {
+          *static_cast<std::size_t*>(self) += count;
+          while (count-- > 0) call(task, count);
+        }};
+    detail::current_team = &team;
+    kernels.template run<simd>(*kernels.y, rows, true);
+    detail::current_team = nullptr;
+    CHECK(tasks > 1);
+    CHECK(std::memcmp(kernels.y->data(), kernels.want->data(), rows * 320 * sizeof(float)) == 0);
+  }
+}
+
 }  // namespace test

@@ -16,7 +16,8 @@
 /// 4 bits, byte i has number i in its low half and number i + 16 in its high one.
 ///
 /// Accuracy  what `decode` gives is exact, but for one rounding where a minimum is added
-/// Errors    a number that is not finite, or too large for a scale, is not encoded: it breaks the
+/// Errors    in blocks with a scale, a number that is not finite, or too large for a scale, is not
+/// encoded: it breaks the
 ///           contract
 /// Source    ggml's reference (dequantize_row_*, quantize_row_*_ref); reference values by the gguf
 ///           package: tests/reference/block_format.py
@@ -73,7 +74,9 @@ template <> struct block_format<q8_0> {
 /// Blocks that are multiplied as they are stored, in whole numbers: x is rounded to blocks in 8
 /// bits for it (ops/reference/block_product.hpp). Without it, the numbers of blocks are widened,
 /// and multiplied as those. As for blocks, so for bf16: x is rounded to bf16 for it, by parts of a
-/// row of 16 numbers, and processors have an instruction for pairs of these.
+/// row of 16 numbers, and processors have an instruction for pairs of these
+/// (ops/reference/pair_product.hpp). Products other than y = b + x·Wᵀ, as slopes of x, and the
+/// backend `cuda` widen all of them.
 template <class Block> struct as_stored : Block {};
 template <> struct as_stored<bf16> : bf16_pairs {};
 

@@ -91,8 +91,9 @@ struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
   using base = detail::stored_weights<T, S, Backend, Stored>;
   using base::in;
   using base::out;
-  static_assert(complaint::holds<not is_block<Stored>, complaint::got<Stored>>,
-                "packed: blocks of 32 lie by rows; `compact` and `mapped` have them");
+  static_assert(
+      complaint::holds<not is_block<Stored>, complaint::got<Stored>>,
+      "packed: blocks, of bf16 as_stored too, lie by rows; `compact` and `mapped` have them");
   static constexpr auto step = tensor<T, shape<1>, Backend>::padded;
   static constexpr auto stride = out == 1 ? 1 : (out + step - 1) / step * step;
   static constexpr auto column_distance = stride;
@@ -196,7 +197,8 @@ struct mapped {
 /// Copies parameters into another storage of them: packed, compact, or owned again.
 ///
 /// Cost    one pass; no heap
-/// Errors  a weight that is not finite does not go into 8 bits or blocks: it breaks the contract
+/// Errors  a weight that is not finite does not go into 8 bits or blocks with a scale: it
+///         breaks the contract
 constexpr void pack_parameters(auto const& from, auto& to) {
   for_each_parameter(
       [](auto const&, auto& target, auto const& source) {

@@ -22,7 +22,7 @@
 ///   numbers()                               a `weight_matrix`; without it, rows from data() on
 ///
 /// and kernels take `weights_of(w)`. What is stored narrower is widened as it is read, and scaled:
-/// the bits of a product are those of the widened weights, but where blocks are multiplied
+/// the bits of a product are those of the widened weights, but where blocks and bf16 are multiplied
 /// as_stored.
 namespace tessera {
 

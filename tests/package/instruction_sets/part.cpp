@@ -56,6 +56,21 @@ template <class T> void express() {
   print("product", p);
 }
 
+/// The reference's product of weights as they are stored, which has no vectors in its name.
+template <class Stored> void stored_product(char const* what) {
+  using weights = compact_matrix<float, shape<5, 64>, reference, Stored>;
+  auto w = std::make_unique<weights>();
+  auto const all = ramp<tensor<float, shape<5, 64>>>();
+  w->pack(weights_of<float>(*all));
+  auto const x = ramp<tensor<float, shape<3, 64>>>();
+  auto y = tensor<float, shape<3, 5>>{};
+  auto none = nothing{};
+  kernel_for<detail::affine_map_fn, reference>::run(
+      as_const(view_of<tensor<float, shape<3, 64>>>(*x)), *w, static_cast<float const*>(nullptr),
+      view_of<decltype(y)>(y), none);
+  print(what, y);
+}
+
 }  // namespace
 
 void NAME() {
@@ -67,6 +82,8 @@ void NAME() {
   train<sequential<conv2d<4, 8, 3>, group_norm<2, 8>, silu_layer>, picture>("conv2d");
   train<attention_layer<20>, sequence>("attention");
   train<self_attention<20, self_attention_options{.heads = 2}>, sequence>("self_attention");
+  stored_product<as_stored<q4_1>>("blocks");
+  stored_product<as_stored<bf16>>("pairs");
   express<float>();
   express<double>();
 }

@@ -20,7 +20,7 @@ template <class Register> TESSERA_INLINE inline void end_of_step([[maybe_unused]
 
 /// The first word of rows, a row to a lane: read in four steps.
 struct first_word_of_rows {
-#if defined(__SSE2__)
+#if defined(__SSE2__) && (defined(__AVX2__) || not defined(__AVX__))
   __m128i fours[word_lanes / 4];
 #else
   words_in_memory all;
@@ -30,7 +30,7 @@ struct first_word_of_rows {
   TESSERA_INLINE void read(std::byte const* first, std::size_t distance, std::size_t k) {
     auto const row = [&](std::size_t r)
                          TESSERA_INLINE { return static_cast<int>(word_at(first + r * distance)); };
-#if defined(__SSE2__)
+#if defined(__SSE2__) && (defined(__AVX2__) || not defined(__AVX__))
     if (k >= word_lanes / 4) return;
     fours[k] = _mm_set_epi32(row(4 * k + 3), row(4 * k + 2), row(4 * k + 1), row(4 * k));
     end_of_step(fours[k]);

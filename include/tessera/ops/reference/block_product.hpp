@@ -27,7 +27,7 @@
 /// Accuracy  that of the sum, with blocks·eps, and of rounding x: half a step of a block, which is
 ///           its largest magnitude over 254, times the magnitudes of its weights
 /// Source    the idea is ggml's; there scales of x are in 16 bits, and sums in another order
-namespace tessera::detail {
+namespace tessera::detail::inline TESSERA_TARGET {
 
 /// 32 numbers as scale·quants, to the nearest, ties to even.
 ///
@@ -139,4 +139,4 @@ struct block_product {
   }
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::detail::inline TESSERA_TARGET

@@ -19,7 +19,7 @@
 ///
 /// A block of as many outputs as a vector has lanes is turned while it is read: lane o has four
 /// bytes of output o, and meets the same four of x in all lanes. What is turned serves all rows, or
-/// with AVX-512 eight of up to 24.
+/// eight of up to 24 (with AVX-512, and of pairs with AVX2).
 namespace tessera::detail::inline TESSERA_TARGET {
 
 /// sum and the products of blocks with a block of x, of which the bytes were added to `products`.
@@ -215,12 +215,13 @@ template <class Stored> struct block_kernel {
   std::size_t whole = p.out / width * width;
 
   void run() const {
-    if constexpr (is_pairs<Stored>) {
-      if constexpr (not lane::zero_subnormals::possible) return p.run(w);
-      [[maybe_unused]] auto const zeros = lane::zero_subnormals();
+    if constexpr (not is_pairs<Stored>) {
+      run_by_vectors();
+    } else if constexpr (lane::zero_subnormals::possible) {
+      auto const zeros = lane::zero_subnormals();
       run_by_vectors();
     } else {
-      run_by_vectors();
+      p.run(w);
     }
   }
 

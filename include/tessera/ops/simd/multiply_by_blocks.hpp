@@ -157,7 +157,7 @@ template <class T, class Stored> struct columns_of_b {
   }
   [[nodiscard]] auto place(std::size_t k, std::size_t column) const -> Stored const* {
     if constexpr (is_block<Stored>)
-      return matrix.data + (matrix.first + column * matrix.column + k) / block_length;
+      return matrix.data + (matrix.first + column * matrix.column + k) / numbers_of_stored<Stored>;
     else
       return matrix.data + column * matrix.column + k;
   }
@@ -199,7 +199,7 @@ template <class T, class Stored> struct columns_of_b {
 template <class B> inline constexpr std::size_t unit_of_depth = 8;
 template <class T, class Stored>
 inline constexpr std::size_t unit_of_depth<columns_of_b<T, Stored>> =
-    is_block<Stored> ? block_length : 8;
+    is_block<Stored> ? numbers_of_stored<Stored> : 8;
 
 /// B whose rows and columns are both at a distance.
 template <class T, class Stored> struct elements_of_b {

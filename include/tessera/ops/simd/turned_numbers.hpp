@@ -186,9 +186,10 @@ template <std::same_as<bf16_pairs> Pairs>
 TESSERA_INLINE inline turned_numbers<Pairs>::turned_numbers(format const* from, std::size_t row)
     : turned_numbers(turned_at_once<Pairs>(from, row)) {}
 
-/// True for weights that are turned while they are read.
+/// True for weights that are turned while they are read, and widened.
 template <class T, class Stored>
 inline constexpr bool is_turned =
-    std::same_as<T, float> && (is_block<Stored> || is_storage_scalar<Stored>);
+    std::same_as<T, float> &&
+    ((is_block<Stored> && not is_pairs<Stored>) || is_storage_scalar<Stored>);
 
 }  // namespace tessera::detail::inline TESSERA_TARGET
