@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// EXPECT: packed: blocks of 32 lie by rows; `compact` and `mapped` have them
+// EXPECT: packed: blocks of 32, and bf16 as_stored, lie by rows; `compact` and `mapped` have them
 #include <tessera/tessera.hpp>
 
 using namespace tessera;

@@ -93,7 +93,7 @@ struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
   using base::out;
   static_assert(
       complaint::holds<not is_block<Stored>, complaint::got<Stored>>,
-      "packed: blocks, of bf16 as_stored too, lie by rows; `compact` and `mapped` have them");
+      "packed: blocks of 32, and bf16 as_stored, lie by rows; `compact` and `mapped` have them");
   static constexpr auto step = tensor<T, shape<1>, Backend>::padded;
   static constexpr auto stride = out == 1 ? 1 : (out + step - 1) / step * step;
   static constexpr auto column_distance = stride;
