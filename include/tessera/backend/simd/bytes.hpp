@@ -77,15 +77,25 @@ TESSERA_INLINE inline void store_low_bytes(std::int8_t* to, words v) {
 #endif
 }
 
+#if defined(__AVX512F__)
+/// The low halves of words, side by side.
+[[nodiscard]] TESSERA_INLINE inline auto packed_low_halves(words v) -> __m256i {
+  return _mm512_maskz_cvtepi32_epi16(0xFFFF, v.value.data);
+}
+#elif defined(__AVX2__)
+[[nodiscard]] TESSERA_INLINE inline auto packed_low_halves(words v) -> __m128i {
+  auto const low = _mm256_set1_epi64x(0x0D0C'0908'0504'0100);
+  return _mm256_castsi256_si128(
+      _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v.value.data, low), 0b1000));
+}
+#endif
+
 /// The low halves of words, which are of IEEE binary16.
 [[nodiscard]] TESSERA_INLINE inline auto low_halves(words v) -> pack<float> {
 #if defined(__AVX512F__)
-  return detail::batch<float>(
-      _mm512_maskz_cvtph_ps(0xFFFF, _mm512_maskz_cvtepi32_epi16(0xFFFF, v.value.data)));
+  return detail::batch<float>(_mm512_maskz_cvtph_ps(0xFFFF, packed_low_halves(v)));
 #elif defined(__AVX2__) && defined(__F16C__)
-  auto const low = _mm256_set1_epi64x(0x0D0C'0908'0504'0100);
-  auto const packed = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v.value.data, low), 0b1000);
-  return detail::batch<float>(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)));
+  return detail::batch<float>(_mm256_cvtph_ps(packed_low_halves(v)));
 #else
   auto const from = words_in_memory(v);
   float to[word_lanes];

@@ -12,32 +12,65 @@
 /// Numbers of bf16 in pairs, a word each: the even one lies in the low half of a lane.
 namespace tessera::lane::inline TESSERA_TARGET {
 
-/// True where the target has an instruction for products of pairs.
-inline constexpr bool multiplies_pairs =
+/// The low halves of words, one after another in memory.
+template <std::same_as<words> Words>
+TESSERA_INLINE inline void store_low_halves(bf16* to, Words v) {
+#if defined(__AVX2__)
+  auto const halves = packed_low_halves(v);
+  std::memcpy(to, &halves, sizeof halves);
+#else
+  auto const from = words_in_memory(v);
+  for (auto r = std::size_t{0}; r < word_lanes; ++r)
+    to[r].bits = static_cast<std::uint16_t>(from.lane[r] & 0xFFFFU);
+#endif
+}
+
 #if defined(__AVX512BF16__) && defined(__AVX512VNNI__) && defined(__AVX512BW__) && \
     defined(__AVX512DQ__) && defined(__AVX512CD__)
-    true;
+inline constexpr bool multiplies_pairs = true;
+
+/// sum and the products of pairs, the odd number first. Factors and sums below 2^-126 are zero.
+[[nodiscard]] TESSERA_INLINE inline auto add_pairs(pack<float> sum, words w, words x)
+    -> pack<float> {
+  return detail::batch<float>(_mm512_dpbf16_ps(sum.value.data,
+                                               std::bit_cast<__m512bh>(w.value.data),
+                                               std::bit_cast<__m512bh>(x.value.data)));
+}
+/// Numbers to the nearest of bf16, ties to even, one after another in memory; those below 2^-126 as
+/// zeros.
+TESSERA_INLINE inline void store_normal(bf16* to, pack<float> v) {
+  auto const halves = _mm512_cvtneps_pbh(v.value.data);
+  std::memcpy(to, &halves, sizeof halves);
+}
 #else
-    false;
+inline constexpr bool multiplies_pairs = false;
+
+// The same without the instructions; its bits, where `zero_subnormals` lives. Templates, so that
+// only who uses them compiles what they are made of.
+template <std::same_as<words> Words>
+[[nodiscard]] TESSERA_INLINE inline auto add_pairs(pack<float> sum, Words w, Words x)
+    -> pack<float> {
+  auto const high = words(0xFFFF0000U);
+  sum = fma(from_bits(w & high), from_bits(x & high), sum);
+  return fma(from_bits(w << 16), from_bits(x << 16), sum);
+}
+template <std::same_as<bf16> Number>
+TESSERA_INLINE inline void store_normal(Number* to, pack<float> v) {
+  auto const bits = as_bits(v);
+  auto const upper = bits >> 16;
+  auto const rounded = (bits + words(0x7FFFU) + (upper & words(1U))) >> 16;
+  auto const number = select(v == v, from_bits(rounded), from_bits(upper | words(0x40U)));
+  auto const sign = from_bits(upper & words(0x8000U));
+  store_low_halves(to, as_bits(select(abs(v) < pack<float>(0x1p-126F), sign, number)));
+}
 #endif
 
-/// A sum of products of pairs, the odd number first. It has the bits of that instruction, for which
-/// factors and sums below 2^-126 are zero, where `zero_subnormals` lives. What follows are
-/// templates, so that only who uses them compiles what they are made of.
+/// A sum of products of pairs.
 struct sum_of_pairs {
   pack<float> value;
 
   template <std::same_as<words> Words> TESSERA_INLINE void add(Words w, Words x) {
-#if defined(__AVX512BF16__) && defined(__AVX512VNNI__) && defined(__AVX512BW__) && \
-    defined(__AVX512DQ__) && defined(__AVX512CD__)
-    value = detail::batch<float>(_mm512_dpbf16_ps(value.value.data,
-                                                  std::bit_cast<__m512bh>(w.value.data),
-                                                  std::bit_cast<__m512bh>(x.value.data)));
-#else
-    auto const high = words(0xFFFF0000U);
-    value = fma(from_bits(w & high), from_bits(x & high), value);
-    value = fma(from_bits(w << 16), from_bits(x << 16), value);
-#endif
+    value = add_pairs(value, w, x);
   }
   /// The pair at x with those of every lane.
   template <std::same_as<words> Words> TESSERA_INLINE void add_splat(Words w, void const* x) {
@@ -71,40 +104,5 @@ class zero_subnormals {
   zero_subnormals() = default;
 #endif
 };
-
-/// The low halves of words, one after another in memory.
-template <std::same_as<words> Words>
-TESSERA_INLINE inline void store_low_halves(bf16* to, Words v) {
-#if defined(__AVX512F__)
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                      _mm512_maskz_cvtepi32_epi16(0xFFFF, v.value.data));
-#elif defined(__AVX2__)
-  auto const low = _mm256_set1_epi64x(0x0D0C'0908'0504'0100);
-  auto const halves = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v.value.data, low), 0b1000);
-  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(halves));
-#else
-  auto const from = words_in_memory(v);
-  for (auto r = std::size_t{0}; r < word_lanes; ++r)
-    to[r].bits = static_cast<std::uint16_t>(from.lane[r] & 0xFFFFU);
-#endif
-}
-
-/// Numbers to the nearest of bf16, ties to even, one after another in memory; those below 2^-126 as
-/// zeros.
-template <std::same_as<bf16> Number>
-TESSERA_INLINE inline void store_normal(Number* to, pack<float> v) {
-#if defined(__AVX512BF16__) && defined(__AVX512VNNI__) && defined(__AVX512BW__) && \
-    defined(__AVX512DQ__) && defined(__AVX512CD__)
-  auto const halves = _mm512_cvtneps_pbh(v.value.data);
-  std::memcpy(to, &halves, sizeof halves);
-#else
-  auto const bits = as_bits(v);
-  auto const upper = bits >> 16;
-  auto const rounded = (bits + words(0x7FFFU) + (upper & words(1U))) >> 16;
-  auto const number = select(v == v, from_bits(rounded), from_bits(upper | words(0x40U)));
-  auto const sign = from_bits(upper & words(0x8000U));
-  store_low_halves(to, as_bits(select(abs(v) < pack<float>(0x1p-126F), sign, number)));
-#endif
-}
 
 }  // namespace tessera::lane::inline TESSERA_TARGET
