@@ -131,7 +131,8 @@ template <class Block>
     return q * d;
 }
 
-namespace detail {
+// What encodes also computes: each instruction set has its own.
+namespace detail::inline TESSERA_TARGET {
 
 /// The smallest of a block's numbers, the largest, and the first of those with the largest
 /// magnitude.
@@ -182,7 +183,9 @@ template <class Block> constexpr void put_4_bits(Block& block, auto const& quant
     block.quants[i] = static_cast<std::uint8_t>(quant(i) | quant(i + half) << 4U);
 }
 
-}  // namespace detail
+}  // namespace detail::inline TESSERA_TARGET
+
+inline namespace TESSERA_TARGET {
 
 /// The block of numbers value(i), i < 32, as ggml's reference rounds them; pairs of bf16, to the
 /// nearest.
@@ -219,5 +222,7 @@ constexpr void encode(auto const& value, Block& block) {
         block, [&](std::size_t i) { return detail::in_4_bits(number(i) * inverse + 8.5F); });
   }
 }
+
+}  // namespace TESSERA_TARGET
 
 }  // namespace tessera

@@ -46,7 +46,9 @@ struct weight_matrix<T, Stored> {
   }
 };
 
-namespace detail {
+}  // namespace tessera
+
+namespace tessera::detail::inline TESSERA_TARGET {
 
 /// Output o of weights to blocks that follow one another: as they are, or as ggml rounds them.
 template <class From, class Stored>
@@ -66,6 +68,4 @@ constexpr void store_blocks(From const& from, std::size_t o, std::size_t in, Sto
   }
 }
 
-}  // namespace detail
-
-}  // namespace tessera
+}  // namespace tessera::detail::inline TESSERA_TARGET

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""run.py <nm> <lower> <higher> <runs> <objects and programs>: two instruction sets in one program.
+"""run.py <nm> <objdump> <lower> <higher> <runs> <objects and programs>: two instruction sets in one
+program.
 
-There are two objects, which one source was compiled to, and four programs: of the lower set alone,
-of the higher one, of both, and of both linked the other way round. No function may have one
-name in both objects, or the linker would take one for the other; and where the machine runs them
-(<runs>), each must print in both orders what it prints alone.
+There are two objects, which one source was compiled to, two programs without inlining, and four
+programs: of the lower set alone, of the higher one, of both, and of both linked the other way
+round. No function may have one name in both objects, or the linker would take one for the other.
+Without inlining there are some that every set computes alike; none of them may multiply and add
+in one rounding. Where the machine runs the programs (<runs>), each must print in both orders what
+it prints alone.
 """
 import pathlib
 import re
@@ -23,6 +26,14 @@ def functions(nm, program):
     return {name for name in found if not SHARED.search(name)}
 
 
+def fused(objdump, program):
+    """The functions that multiply and add in one rounding."""
+    text = subprocess.run([objdump, "-d", "-C", "--no-show-raw-insn", str(program)], text=True,
+                          capture_output=True, check=True).stdout
+    found = re.findall(r"^[0-9a-f]+ <(.*)>:\n((?:.+\n)*)", text, re.MULTILINE)
+    return {name for name, body in found if re.search(r"\tvfn?m(add|sub)", body)}
+
+
 def sections(program):
     """What it prints, by instruction set."""
     lines = subprocess.run([str(program)], text=True, capture_output=True,
@@ -36,7 +47,8 @@ def sections(program):
     return result
 
 
-def main(nm, lower, higher, runs, lower_object, higher_object, *programs):
+def main(nm, objdump, lower, higher, runs, lower_object, higher_object, lower_apart, higher_apart,
+         *programs):
     shared = functions(nm, lower_object) & functions(nm, higher_object)
     kernels = len(functions(nm, lower_object)), len(functions(nm, higher_object))
     print(f"{lower}: {kernels[0]} functions, {higher}: {kernels[1]}, {len(shared)} of one name")
@@ -44,6 +56,13 @@ def main(nm, lower, higher, runs, lower_object, higher_object, *programs):
         sys.exit("\n".join(name[:160] for name in sorted(shared)))
     if min(kernels) < 20:
         sys.exit("the objects hold too few functions of the library to tell")
+    of_higher = fused(objdump, higher_apart)
+    shared = functions(nm, lower_apart) & functions(nm, higher_apart)
+    print(f"without inlining: {len(shared)} of one name, {len(of_higher)} round once in {higher}")
+    if shared & of_higher:
+        sys.exit("\n".join(name[:160] for name in sorted(shared & of_higher)))
+    if len(of_higher) < 20:
+        sys.exit("too few functions multiply and add in one rounding to tell")
     if runs != "1":
         print(f"not run: this machine has no {higher}")
         return

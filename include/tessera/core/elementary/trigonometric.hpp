@@ -32,7 +32,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto reduce_quadrant(V
 /// sin(r) and cos(r) for |r| <= π/4.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto sin_reduced(V r) -> V {
   auto const z = r * r;
-  auto const p = [&] {
+  auto const p = [&]() TESSERA_INLINE {
     if constexpr (is_float<V>)
       return polynomial(z, -0x1.9ab41ap-13, 0x1.110be6p-7, -0x1.555552p-3);
     else
@@ -43,7 +43,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto sin_reduced(V r) 
 }
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto cos_reduced(V r) -> V {
   auto const z = r * r;
-  auto const p = [&] {
+  auto const p = [&]() TESSERA_INLINE {
     if constexpr (is_float<V>)
       return polynomial(z, 0x1.9bc77ap-16, -0x1.6c129ep-10, 0x1.555554p-5);
     else

@@ -92,6 +92,8 @@ template <class Rows> struct layer_norm_backward {
   }
 };
 
+inline namespace TESSERA_TARGET {
+
 struct rows_in_numbers : in_numbers {
   template <class T> static constexpr auto total(auto const& row, std::size_t n) -> T {
     auto sum = reductions::lanes<reductions::adds, T>{};
@@ -99,6 +101,8 @@ struct rows_in_numbers : in_numbers {
     return sum.total();
   }
 };
+
+}  // namespace TESSERA_TARGET
 
 }  // namespace detail
 
