@@ -101,3 +101,26 @@ TEST_CASE("tensor kernels: results that are written past the caches") {
   CHECK(whole->data()[2] == 0);
   CHECK(whole->data()[n + 3] == 0);
 }
+TEMPLATE_TEST_CASE("tensor kernels: sums of what comes from memory have the reference's bits", "",
+                   float, double) {
+  constexpr auto n = nontemporal_bytes / sizeof(TestType) + 5;
+  auto const sums = []<class Backend>(Backend) {
+    using X = tensor<TestType, shape<at_most(n)>, Backend>;
+    auto const x = std::make_unique<X>();
+    for (auto i = std::size_t{0}; i < n; ++i)
+      x->data()[i] = static_cast<TestType>(i % 1009) / 7 - 60;
+    auto result = std::vector<TestType>{};
+    auto const keep = [&](tensor<TestType, shape<>, Backend> const& y) {
+      result.push_back(y.values[0]);
+    };
+    auto const all = x->sized(n);
+    keep(sum(all));
+    keep(mean(all * all + 1));
+    keep(sum(where(all > 0, all, TestType{2})));
+    keep(sum(x->sized(70)));
+    return result;
+  };
+  auto const want = sums(reference{});
+  CHECK(want[3] != want[0]);
+  CHECK(sums(simd{}) == want);
+}

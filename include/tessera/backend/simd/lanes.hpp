@@ -41,13 +41,23 @@ template <class T> struct whole_lanes {
   }
 };
 
+/// The same for a row from memory that is only read: it is asked for a page ahead, since a
+/// processor that asks for the next lines itself stops at the end of a page.
+template <class T> struct lanes_from_memory : whole_lanes<T> {
+  template <class U> [[nodiscard]] TESSERA_INLINE static auto load(U const* p) {
+    lane::fetch(p + 4096 / sizeof(U));
+    return whole_lanes<T>::load(p);
+  }
+};
+
 /// The same with stores past the caches.
 template <class T> struct nontemporal_lanes : whole_lanes<T> {
   TESSERA_INLINE static void store(T* p, lane::pack<T> v) { lane::store_nontemporal(p, v); }
 };
 
 /// A result of at least as many bytes is larger than what a cache would keep of it for its reader,
-/// and is not read before it is written where stores go past the caches.
+/// and is not read before it is written where stores go past the caches. An operand of as many
+/// comes from memory.
 inline constexpr std::size_t nontemporal_bytes = std::size_t{32} << 20;
 
 /// The first n lanes of a vector: the tail of a row. Nothing beyond it is touched.

@@ -54,9 +54,9 @@ namespace detail::inline TESSERA_TARGET {
 template <class Cell, std::size_t In, std::size_t Hidden> struct relaxed_order {
   static constexpr auto bytes = (In + Hidden) * Cell::gates * Hidden * sizeof(float);
   static constexpr bool turns = bytes > 32 * 1024;
-  static constexpr auto parts = std::size_t{turns || Hidden % 2 != 0         ? 1
-                                            : Hidden <= 8 && Hidden % 4 == 0 ? 4
-                                                                             : 2};
+  static constexpr auto parts = std::size_t{turns || Hidden > 16 || Hidden % 2 != 0 ? 1
+                                            : Hidden <= 8 && Hidden % 4 == 0        ? 4
+                                                                                    : 2};
 };
 
 /// The state of a stream whose weights are read to and fro: which way is next.
@@ -103,8 +103,8 @@ TESSERA_INLINE inline void relaxed_sums(
   auto const* of_h = w.weight_hh + unit / units * Hidden * stride + unit % units;
   auto const* h = m.h + row * Hidden;
   auto step = std::ptrdiff_t{1};
-  if constexpr (order::turns)
-    if (back) of_h += (Hidden - 1) * stride, h += Hidden - 1, step = -1;
+  if constexpr (order::turns)  // what the step before computed first comes first
+    if (not back) of_h += (Hidden - 1) * stride, h += Hidden - 1, step = -1;
   for (auto k = std::size_t{0}; k < Hidden; k += parts) {
 #pragma GCC unroll 4
     for (auto i = std::size_t{0}; i < parts; ++i) {
@@ -181,7 +181,8 @@ void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> cons
   using V = lane::pack<float>;
   using order = relaxed_order<Cell, In, Hidden>;
   constexpr auto together = panel_vectors<float, Hidden> / order::parts;
-  constexpr auto tile = (together > 0 ? together : 1) * V::width;
+  constexpr auto tile =
+      order::turns ? std::size_t{16} : (together > 0 ? together : std::size_t{1}) * V::width;
   constexpr auto rest = Hidden % tile;
   if constexpr (Hidden <= tile) {
     V sum[vectors_of<float, Hidden>][Cell::sums.size()];
@@ -196,22 +197,35 @@ void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> cons
                                                    sum + (Hidden - rest) / V::width);
     relaxed_finish<Cell, Hidden, Hidden>(m, row, 0, sum, h_after);
   } else {
+    // A panel at a time: its cells take their turn while weights of the next one come.
     auto const part = [&]<std::size_t Count>(std::integral_constant<std::size_t, Count>,
-                                             std::size_t unit) {
+                                             std::size_t unit, auto ends) TESSERA_INLINE {
       V sum[vectors_of<float, Count>][Cell::sums.size()];
       relaxed_sums<Cell, In, Hidden, Count>(m, w, row, unit, back, sum);
-      relaxed_finish<Cell, Hidden, Count>(m, row, unit, sum, nullptr);
+      relaxed_finish<Cell, Hidden, Count>(m, row, unit, sum, ends ? h_after : nullptr);
+      if constexpr (ends) {
+        auto const others = row * Hidden + (back ? Count : 0);
+        for_each_vector<float>(Hidden - Count, [&](auto lanes, std::size_t j) TESSERA_INLINE {
+          lanes.store(h_after + others + j, lanes.load(m.y + others + j));
+        });
+      }
     };
-    auto const at_end = [&] {
-      if constexpr (rest > 0) part(std::integral_constant<std::size_t, rest>{}, Hidden - rest);
+    constexpr auto whole = std::integral_constant<std::size_t, tile>{};
+    constexpr auto last = Hidden - rest - tile;
+    auto const tiles = [&](auto end) TESSERA_INLINE {
+      for (auto unit = std::size_t{0}; unit < last; unit += tile)
+        part(whole, back ? last - unit : unit, std::false_type{});
+      part(whole, back ? 0 : last, end);
     };
-    if (back) at_end();
-    for (auto unit = std::size_t{0}; unit + tile <= Hidden; unit += tile)
-      part(std::integral_constant<std::size_t, tile>{}, back ? Hidden - rest - tile - unit : unit);
-    if (not back) at_end();
-    for_each_vector<float>(Hidden, [&](auto lanes, std::size_t j) TESSERA_INLINE {
-      lanes.store(h_after + row * Hidden + j, lanes.load(m.y + row * Hidden + j));
-    });
+    if constexpr (rest == 0) {
+      tiles(std::true_type{});
+    } else if (back) {
+      part(std::integral_constant<std::size_t, rest>{}, Hidden - rest, std::false_type{});
+      tiles(std::true_type{});
+    } else {
+      tiles(std::false_type{});
+      part(std::integral_constant<std::size_t, rest>{}, Hidden - rest, std::true_type{});
+    }
   }
 }
 

@@ -95,8 +95,8 @@ template <class Join, class T, std::size_t Count>
 /// Adds whole turns of 64 elements to sums that `start` sets; returns how many it added.
 ///
 /// Where a join has a shorter form for numbers that are no NaN, that one runs, and all is done
-/// again where one was.
-template <class Join, class T, std::size_t Count>
+/// again where one was. Other joins read by `Lanes`.
+template <class Join, class T, class Lanes = whole_lanes<T>, std::size_t Count>
 [[nodiscard]] TESSERA_INLINE inline auto add_turns(lane::pack<T> (&sums)[Count], auto const& row,
                                                    std::size_t n, auto const& start)
     -> std::size_t {
@@ -120,7 +120,7 @@ template <class Join, class T, std::size_t Count>
   for (; i + reduction_lanes <= n; i += reduction_lanes)
 #pragma GCC unroll 16
     for (auto v = std::size_t{0}; v < Count; ++v)
-      sums[v] = Join::join(sums[v], row.get(whole_lanes<T>{}, i + v * width));
+      sums[v] = Join::join(sums[v], row.get(Lanes{}, i + v * width));
   return i;
 }
 
@@ -178,10 +178,10 @@ template <class Join, class T>
 }
 
 /// A row of n elements, which is all that the reduction joins.
-template <class Join, class T>
+template <class Join, class T, class Lanes = whole_lanes<T>>
 [[nodiscard]] TESSERA_INLINE inline auto total_of_run(auto const& row, std::size_t n) -> T {
   lane::pack<T> sums[lane_vectors<T>];
-  auto const i = add_turns<Join, T>(sums, row, n, [&]() TESSERA_INLINE {
+  auto const i = add_turns<Join, T, Lanes>(sums, row, n, [&]() TESSERA_INLINE {
 #pragma GCC unroll 16
     for (auto& sum : sums) sum = lane::pack<T>(Join::template neutral<T>());
   });
@@ -239,8 +239,12 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, simd> {
     } else if constexpr (E::flat && shape_of<Y>::capacity == 1 && shape_of<E>::rank > 0 &&
                          detail::reduction_axes<shape_of<E>, Axes...>::along_row) {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
-      one_lane::store(y.data(), detail::total_of_run<Join, T>(
-                                    e.flat_row(), actual_extents<shape_of<E>>(e.extents()).size()));
+      auto const n = actual_extents<shape_of<E>>(e.extents()).size();
+      if constexpr (shape_of<E>::capacity * sizeof(T) >= nontemporal_bytes)
+        one_lane::store(y.data(),
+                        detail::total_of_run<Join, T, lanes_from_memory<T>>(e.flat_row(), n));
+      else
+        one_lane::store(y.data(), detail::total_of_run<Join, T>(e.flat_row(), n));
     } else {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
       by_one::template run_rows<Axes...>(y, e, passes<T>{});
