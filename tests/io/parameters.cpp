@@ -312,6 +312,47 @@ TEST_CASE("parameters: a file of bf16 is seen where it stands, loaded narrow, or
   CHECK(test::same_bits((*run)(narrow, x), want));
   CHECK(test::same_bits((*run)(packed_ones, x), want));
 }
+TEST_CASE("parameters: bf16 that is multiplied by pairs is seen, packed, and goes out as it came") {
+  auto const folder = test::folder{};
+  using wide = sequential<linear<48, 16>, tanh_layer, linear<16, 5>>;
+  auto p = parameters_of<wide, owned<float>>{};
+  test::fill_parameters(p, 1);
+  save_in_bf16(folder / "m", p);
+  auto const file = mapped_file(folder / "m");
+  auto seen = parameters_of<wide, mapped<float, as_stored<bf16>>>{};
+  map_parameters(file, seen);
+  auto const* const at = reinterpret_cast<std::byte const*>(get<0>(seen).weight.values);
+  CHECK(at >= file.bytes().data());
+  CHECK(at < file.bytes().data() + file.bytes().size());
+  auto narrow = parameters_of<wide, compact<float, as_stored<bf16>>>{};
+  load_parameters(folder / "m", narrow);
+
+  using X = tensor<float, shape<3, 48>>;
+  auto const run = std::make_unique<inference<wide, X>>();
+  auto x = X{};
+  test::fill(x, 2);
+  auto const want = evaluate((*run)(narrow, x) * 1.0F);
+  CHECK(test::same_bits((*run)(seen, x), want));
+  auto widened = parameters_of<wide, owned<float>>{};
+  load_parameters(folder / "m", widened);
+  auto const near = evaluate((*run)(widened, x) - want);
+  for (auto const difference : near) CHECK(std::abs(difference) < 0.02);
+
+  save_parameters(folder / "again", narrow);
+  save_parameters(folder / "seen", seen);
+  auto back = parameters_of<wide, compact<float, bf16>>{};
+  for (auto const* const name : {"again", "seen"}) {
+    auto const content = safetensors::read(folder / name);
+    CHECK(content["0.weight"].type == dtype::bf16);
+    CHECK(std::ranges::equal(content["0.weight"].bytes,
+                             safetensors::look(file.bytes())["0.weight"].bytes));
+    load_parameters(folder / name, back);
+  }
+  save_parameters(folder / "m", p);  // of F32
+  auto const floats = mapped_file(folder / "m");
+  CHECK_THROWS_WITH(map_parameters(floats, seen),
+                    Catch::Contains("\"0.weight\": expected dtype BF16, got F32"));
+}
 TEST_CASE("parameters: packed weights go out as they came in") {
   auto const folder = test::folder{};
   auto p = values{};

@@ -80,6 +80,13 @@ concept stored_as_weights = requires(W const& w) { w.numbers(); };
 template <class W>
 concept seen_in_file = stored_as_weights<W> && requires(W const& w) { w.has_memory(); };
 
+/// What a file has of weights that are stored like this: numbers, of which eight pairs are 16.
+template <class Stored> struct number_in_safetensors {
+  static_assert(not is_block<Stored> || is_pairs<Stored>,
+                "a safetensors file has no numbers in blocks of 32: a GGUF file has");
+  using type = std::conditional_t<is_pairs<Stored>, bf16, Stored>;
+};
+
 [[noreturn]] inline void wrong_dtype(std::string const& key, dtype want, dtype got,
                                      std::string const& more = "") {
   throw safetensors_error('"' + key + "\": expected dtype " + std::string{name_of(want)} +
@@ -160,19 +167,21 @@ void read_tensor(safetensors const& file, std::string const& key, W& w,
 }
 /// The stored numbers of weights, by rows.
 template <class W> [[nodiscard]] auto rows_of_weights(W const& w) -> std::vector<std::byte> {
-  using Stored = stored_of<W>;
+  using Number = typename number_in_safetensors<stored_of<W>>::type;
   auto const from = w.numbers();
-  auto result = std::vector<std::byte>(W::out * W::in * sizeof(Stored));
+  auto result = std::vector<std::byte>(W::out * W::in * sizeof(Number));
   auto* to = result.data();
   for (auto o = std::size_t{0}; o < W::out; ++o)
-    for (auto k = std::size_t{0}; k < W::in; ++k, to += sizeof(Stored)) {
+    for (auto k = std::size_t{0}; k < W::in; ++k, to += sizeof(Number)) {
       auto const number = [&] {
-        if constexpr (requires { from.row; })
+        if constexpr (is_pairs<stored_of<W>>)
+          return bf16(from.at(o, k));  // a bf16 that was widened
+        else if constexpr (requires { from.row; })
           return from.data[o * from.row + k * from.column];
         else
           return from.at(o, k);
       }();
-      std::memcpy(to, &number, sizeof(Stored));
+      std::memcpy(to, &number, sizeof(Number));
     }
   return result;
 }
@@ -254,8 +263,8 @@ namespace detail {
 template <class T>
 [[nodiscard]] auto numbers_at(safetensors const& content, std::string const& key) -> T const* {
   auto const& entry = content[key];
-  if (entry.type != dtype_of<T>())
-    wrong_dtype(key, dtype_of<T>(), entry.type, "; what is mapped is not converted");
+  constexpr auto type = dtype_of<typename number_in_safetensors<T>::type>();
+  if (entry.type != type) wrong_dtype(key, type, entry.type, "; what is mapped is not converted");
   if (reinterpret_cast<std::uintptr_t>(entry.bytes.data()) % alignof(T) != 0)
     throw safetensors_error('"' + key + "\": is not aligned in the file");
   return reinterpret_cast<T const*>(entry.bytes.data());
@@ -328,7 +337,7 @@ void add_parameters(safetensors_writer& writer, P const& p, std::string const& p
       [&](auto const& path, auto const& w) {
         using W = std::remove_cvref_t<decltype(w)>;
         auto const key = prefix + path.c_str();
-        auto const type = dtype_of<stored_of<W>>();
+        auto const type = dtype_of<typename detail::number_in_safetensors<stored_of<W>>::type>();
         if constexpr (detail::stored_as_weights<W>) {
           writer.add_kept(key, type, file_shape<shape_of<W>>(), detail::rows_of_weights(w));
           if constexpr (is_scaled<stored_of<W>>)

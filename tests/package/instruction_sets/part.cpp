@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 using namespace tessera;
 
@@ -71,6 +72,19 @@ template <class Stored> void stored_product(char const* what) {
   print(what, y);
 }
 
+/// The functions of single numbers, which have no vectors in their names.
+template <class T> void evaluate_numbers(char const* what) {
+  auto values = std::vector<T>{};
+  for (auto i = -40; i < 40; ++i) {
+    auto const x = static_cast<T>(i) / 9;
+    for (auto const y : {lane::exp(x), lane::expm1(x), lane::erf(x), lane::erfc(x), lane::sin(x),
+                         lane::cos(x), lane::tanh(x), lane::sigmoid(x), lane::gelu(x),
+                         lane::log(x * x + 1), lane::pow(x * x + 1, x)})
+      values.push_back(y);
+  }
+  print(what, values);
+}
+
 }  // namespace
 
 void NAME() {
@@ -86,4 +100,6 @@ void NAME() {
   stored_product<as_stored<bf16>>("pairs");
   express<float>();
   express<double>();
+  evaluate_numbers<float>("numbers");
+  evaluate_numbers<double>("numbers");
 }

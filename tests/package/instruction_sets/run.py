@@ -2,11 +2,11 @@
 """run.py <nm> <objdump> <lower> <higher> <runs> <objects and programs>: two instruction sets in one
 program.
 
-There are two objects, which one source was compiled to, two programs without inlining, and four
-programs: of the lower set alone, of the higher one, of both, and of both linked the other way
+There are two objects, which one source was compiled to, two programs that are not optimized, and
+four programs: of the lower set alone, of the higher one, of both, and of both linked the other way
 round. No function may have one name in both objects, or the linker would take one for the other.
-Without inlining there are some that every set computes alike; none of them may multiply and add
-in one rounding. Where the machine runs the programs (<runs>), each must print in both orders what
+What is not optimized has some that every set computes alike; none of them may multiply and add in
+one rounding. Where the machine runs the programs (<runs>), each must print in both orders what
 it prints alone.
 """
 import pathlib
@@ -58,11 +58,11 @@ def main(nm, objdump, lower, higher, runs, lower_object, higher_object, lower_ap
         sys.exit("the objects hold too few functions of the library to tell")
     of_higher = fused(objdump, higher_apart)
     shared = functions(nm, lower_apart) & functions(nm, higher_apart)
-    print(f"without inlining: {len(shared)} of one name, {len(of_higher)} round once in {higher}")
+    print(f"not optimized: {len(shared)} of one name, {len(of_higher)} round once in {higher}")
     if shared & of_higher:
         sys.exit("\n".join(name[:160] for name in sorted(shared & of_higher)))
-    if len(of_higher) < 20:
-        sys.exit("too few functions multiply and add in one rounding to tell")
+    if len(of_higher & functions(nm, higher_apart)) < 20 or len(shared) < 20:
+        sys.exit("too few functions to tell, or nm and objdump give them other names")
     if runs != "1":
         print(f"not run: this machine has no {higher}")
         return

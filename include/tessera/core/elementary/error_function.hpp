@@ -16,7 +16,7 @@ inline constexpr auto erf_turn = 0.9375;  ///< up to here erf, from here erfc is
 /// erf(x) for |x| <= erf_turn.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erf_near_zero(V x) -> V {
   auto const z = x * x;
-  auto const p = [&] {
+  auto const p = [&]() TESSERA_INLINE {
     if constexpr (is_float<V>)
       return polynomial(z, 0x1.58c4cap-14, -0x1.a90b78p-11, 0x1.54a622p-8, -0x1.b80b26p-6,
                         0x1.ce2dep-4, -0x1.812742p-2, 0x1.06eba8p-3);
@@ -41,7 +41,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erfc_tail(V x, be
   auto const limited = min(constant<V>(float_like ? 10.5 : 28.0), x);
   auto const k = constant<V>(float_like ? 2 : 4);
   auto const t = (limited - k) / (limited + k);
-  auto const q = [&] {
+  auto const q = [&]() TESSERA_INLINE {
     if constexpr (is_float<V>)
       return polynomial(t, -0x1.7a729ap-10, 0x1.075e54p-10, 0x1.201dd2p-7, -0x1.05fc7p-7,
                         -0x1.bc47d4p-5, 0x1.4ff928p-3, -0x1.54076p-3, -0x1.7bf5e6p-4, 0x1.46e80ep0);

@@ -22,7 +22,7 @@ inline constexpr auto ln2_low = is_float<V> ? 0x1.7f7d1cf79abcap-20 : 0x1.a39ef3
 
 /// exp(r) - 1 for |r| <= ln2 / 2.
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto expm1_reduced(V r) -> V {
-  auto const tail = [&] {
+  auto const tail = [&]() TESSERA_INLINE {
     if constexpr (is_float<V>)
       return polynomial(r, 0x1.a2d99ap-13, 0x1.6d2e06p-10, 0x1.110fc2p-7, 0x1.555502p-5,
                         0x1.555556p-3, 0.5);

@@ -63,7 +63,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto log_of_two(V x) -
   auto const s = sum_of_two<V>{quotient, rest};
   auto const square = multiply(s, s);
   auto const z = square.high;
-  auto const tail = [&] {
+  auto const tail = [&]() TESSERA_INLINE {
     if constexpr (is_float<V>)
       return polynomial(z, 0x1.82a5ap-3, 0x1.c7027p-3, 0x1.249212p-2, 0x1.99999ap-2);
     else

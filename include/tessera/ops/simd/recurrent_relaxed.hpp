@@ -174,6 +174,47 @@ template <class Cell, std::size_t In, std::size_t Hidden, std::size_t Count>
     for (auto g = std::size_t{0}; g < Cell::sums.size(); ++g) to[v][g] = sum[v][g];
 }
 
+/// Count units of a step by panels; the last ones of a step put all of the new h in place.
+template <class Cell, std::size_t In, std::size_t Hidden, std::size_t Count, bool Last>
+TESSERA_INLINE inline void relaxed_part(recurrent_memory<float> const& m,
+                                        recurrent_panels<float> const& w, std::size_t row,
+                                        std::size_t unit, bool back, float* h_after) {
+  lane::pack<float> sum[vectors_of<float, Count>][Cell::sums.size()];
+  relaxed_sums<Cell, In, Hidden, Count>(m, w, row, unit, back, sum);
+  relaxed_finish<Cell, Hidden, Count>(m, row, unit, sum, Last ? h_after : nullptr);
+  if constexpr (Last) {
+    auto const others = row * Hidden + (back ? Count : 0);
+    for_each_vector<float>(Hidden - Count, [&](auto lanes, std::size_t j) TESSERA_INLINE {
+      lanes.store(h_after + others + j, lanes.load(m.y + others + j));
+    });
+  }
+}
+
+/// One row of weights that are read to and fro, a panel at a time: its cells take their turn while
+/// weights of the next one come.
+template <class Cell, std::size_t In, std::size_t Hidden>
+void relaxed_turning_step(recurrent_memory<float> const& m, recurrent_panels<float> const& w,
+                          std::size_t row, bool back, float* h_after) {
+  constexpr auto panel = std::size_t{16};
+  constexpr auto rest = Hidden % panel;
+  constexpr auto top = Hidden - rest - panel;  // the last whole panel
+  auto const panels = [&](auto end) TESSERA_INLINE {
+    for (auto unit = std::size_t{0}; unit < top; unit += panel)
+      relaxed_part<Cell, In, Hidden, panel, false>(m, w, row, back ? top - unit : unit, back,
+                                                   h_after);
+    relaxed_part<Cell, In, Hidden, panel, end>(m, w, row, back ? 0 : top, back, h_after);
+  };
+  if constexpr (rest == 0) {
+    panels(std::true_type{});
+  } else if (back) {
+    relaxed_part<Cell, In, Hidden, rest, false>(m, w, row, Hidden - rest, back, h_after);
+    panels(std::true_type{});
+  } else {
+    panels(std::false_type{});
+    relaxed_part<Cell, In, Hidden, rest, true>(m, w, row, Hidden - rest, back, h_after);
+  }
+}
+
 /// One row: its h in `h_after` becomes the new one.
 template <class Cell, std::size_t In, std::size_t Hidden>
 void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> const& w,
@@ -181,14 +222,15 @@ void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> cons
   using V = lane::pack<float>;
   using order = relaxed_order<Cell, In, Hidden>;
   constexpr auto together = panel_vectors<float, Hidden> / order::parts;
-  constexpr auto tile =
-      order::turns ? std::size_t{16} : (together > 0 ? together : std::size_t{1}) * V::width;
+  constexpr auto tile = (together > 0 ? together : 1) * V::width;
   constexpr auto rest = Hidden % tile;
-  if constexpr (Hidden <= tile) {
+  if constexpr (order::turns && Hidden > 16) {
+    relaxed_turning_step<Cell, In, Hidden>(m, w, row, back, h_after);
+  } else if constexpr (Hidden <= tile) {
     V sum[vectors_of<float, Hidden>][Cell::sums.size()];
     relaxed_sums<Cell, In, Hidden, Hidden>(m, w, row, 0, back, sum);
     relaxed_finish<Cell, Hidden, Hidden>(m, row, 0, sum, h_after);
-  } else if constexpr (not order::turns) {
+  } else {
     V sum[vectors_of<float, Hidden>][Cell::sums.size()];
     for (auto unit = std::size_t{0}; unit + tile <= Hidden; unit += tile)
       relaxed_sums_of_tile<Cell, In, Hidden, tile>(m, w, row, unit, back, sum + unit / V::width);
@@ -196,36 +238,6 @@ void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> cons
       relaxed_sums_of_tile<Cell, In, Hidden, rest>(m, w, row, Hidden - rest, back,
                                                    sum + (Hidden - rest) / V::width);
     relaxed_finish<Cell, Hidden, Hidden>(m, row, 0, sum, h_after);
-  } else {
-    // A panel at a time: its cells take their turn while weights of the next one come.
-    auto const part = [&]<std::size_t Count>(std::integral_constant<std::size_t, Count>,
-                                             std::size_t unit, auto ends) TESSERA_INLINE {
-      V sum[vectors_of<float, Count>][Cell::sums.size()];
-      relaxed_sums<Cell, In, Hidden, Count>(m, w, row, unit, back, sum);
-      relaxed_finish<Cell, Hidden, Count>(m, row, unit, sum, ends ? h_after : nullptr);
-      if constexpr (ends) {
-        auto const others = row * Hidden + (back ? Count : 0);
-        for_each_vector<float>(Hidden - Count, [&](auto lanes, std::size_t j) TESSERA_INLINE {
-          lanes.store(h_after + others + j, lanes.load(m.y + others + j));
-        });
-      }
-    };
-    constexpr auto whole = std::integral_constant<std::size_t, tile>{};
-    constexpr auto last = Hidden - rest - tile;
-    auto const tiles = [&](auto end) TESSERA_INLINE {
-      for (auto unit = std::size_t{0}; unit < last; unit += tile)
-        part(whole, back ? last - unit : unit, std::false_type{});
-      part(whole, back ? 0 : last, end);
-    };
-    if constexpr (rest == 0) {
-      tiles(std::true_type{});
-    } else if (back) {
-      part(std::integral_constant<std::size_t, rest>{}, Hidden - rest, std::false_type{});
-      tiles(std::true_type{});
-    } else {
-      tiles(std::false_type{});
-      part(std::integral_constant<std::size_t, rest>{}, Hidden - rest, std::true_type{});
-    }
   }
 }
 
