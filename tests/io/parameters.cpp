@@ -353,6 +353,28 @@ TEST_CASE("parameters: bf16 that is multiplied by pairs is seen, packed, and goe
   CHECK_THROWS_WITH(map_parameters(floats, seen),
                     Catch::Contains("\"0.weight\": expected dtype BF16, got F32"));
 }
+TEMPLATE_TEST_CASE("parameters: numbers that blocks do not hold are named, and nothing is loaded",
+                   "", q8_0, as_stored<q4_1>) {
+  auto const folder = test::folder{};
+  using layer = linear<64, 2>;
+  auto p = parameters_of<layer, owned<float>>{};
+  test::fill_parameters(p, 1);
+  auto q = parameters_of<layer, compact<float, TestType>>{};
+  save_parameters(folder / "good", p);
+  load_parameters(folder / "good", q);
+  auto const before = q;
+  for (auto const& [number, words] :
+       {std::pair{std::numeric_limits<float>::infinity(), "one is not finite"},
+        {-std::numeric_limits<float>::quiet_NaN(), "one is not finite"},
+        {1e30F, "a scale does not go into 16 bits"}}) {
+    p.weight(1, 40) = number;
+    save_parameters(folder / "bad", p);
+    CHECK_THROWS_AS(load_parameters(folder / "bad", q), safetensors_error);
+    CHECK_THROWS_WITH(load_parameters(folder / "bad", q),
+                      Catch::Contains("\"weight\"") && Catch::Contains(words));
+    CHECK(std::memcmp(&q, &before, sizeof q) == 0);
+  }
+}
 TEST_CASE("parameters: packed weights go out as they came in") {
   auto const folder = test::folder{};
   auto p = values{};

@@ -109,6 +109,18 @@ void check_finite(tensor_entry const& entry, std::string const& key, std::size_t
   for (auto const value : numbers)
     if (not std::isfinite(value)) throw safetensors_error('"' + key + "\": has a " + what);
 }
+template <class W> void check_blocks(tensor_entry const& entry, std::string const& key) {
+  using Stored = stored_of<W>;
+  auto numbers = std::vector<scalar_of<W>>(W::out * W::in);
+  read_numbers(entry, numbers.data(), numbers.size());
+  auto block = block_format_of<Stored>{};
+  try {
+    for (auto k = std::size_t{0}; k < numbers.size(); k += numbers_of_stored<Stored>)
+      encode([&](std::size_t i) { return numbers[k + i]; }, block);
+  } catch (std::invalid_argument const& e) {
+    throw safetensors_error('"' + key + "\": " + e.what());
+  }
+}
 template <class W> void check_scales(safetensors const& file, std::string const& key) {
   using T = scalar_of<W>;
   auto const& entry = entry_of(file, key);
@@ -141,6 +153,8 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
   if constexpr (in_8_bits)
     check_finite<scalar_of<W>>(entry, key, W::out * W::in,
                                "number that is not finite, which 8 bits do not hold");
+  if constexpr (stored_as_weights<W>)
+    if constexpr (is_block<stored_of<W>> && not is_pairs<stored_of<W>>) check_blocks<W>(entry, key);
 }
 
 /// One parameter out of a file that was checked; `memory` holds the largest of those weights.
