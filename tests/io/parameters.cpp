@@ -8,6 +8,16 @@ using namespace tessera;
 using model = sequential<lstm<3, 4, lstm_options{.layers = 2}>, linear<4, 2>>;
 using values = parameters_of<model, owned<float>>;
 
+namespace {
+
+/// True for a place in the memory of a mapped file.
+auto stands_in(mapped_file const& file, void const* place) -> bool {
+  auto const* const at = static_cast<std::byte const*>(place);
+  return at >= file.bytes().data() && at < file.bytes().data() + file.bytes().size();
+}
+
+}  // namespace
+
 TEST_CASE("parameters: saved and loaded, bit for bit, by PyTorch's names") {
   auto const folder = test::folder{};
   auto a = values{};
@@ -190,9 +200,7 @@ TEST_CASE("parameters: views of a mapped file are what is loaded, and outlive th
       [&](path_name const& path, auto const& w, auto const& v) {
         INFO(path.c_str());
         CHECK(test::same_bits(w, v));
-        auto const* const at = reinterpret_cast<std::byte const*>(v.data());
-        CHECK(at >= file.bytes().data());
-        CHECK(at < file.bytes().data() + file.bytes().size());
+        CHECK(stands_in(file, v.data()));
       },
       loaded, seen);
 
@@ -294,9 +302,7 @@ TEST_CASE("parameters: a file of bf16 is seen where it stands, loaded narrow, or
   auto const file = mapped_file(folder / "m");
   auto seen = parameters_of<model, mapped<float, bf16>>{};
   map_parameters(file, seen);
-  auto const* const at = reinterpret_cast<std::byte const*>(get<1>(seen).weight.values);
-  CHECK(at >= file.bytes().data());
-  CHECK(at < file.bytes().data() + file.bytes().size());
+  CHECK(stands_in(file, get<1>(seen).weight.values));
   CHECK(test::same_bits(get<1>(seen).bias, get<1>(p).bias));
   auto narrow = parameters_of<model, compact<float, bf16>>{};
   load_parameters(folder / "m", narrow);
@@ -321,9 +327,7 @@ TEST_CASE("parameters: bf16 that is multiplied by pairs is seen, packed, and goe
   auto const file = mapped_file(folder / "m");
   auto seen = parameters_of<wide, mapped<float, as_stored<bf16>>>{};
   map_parameters(file, seen);
-  auto const* const at = reinterpret_cast<std::byte const*>(get<0>(seen).weight.values);
-  CHECK(at >= file.bytes().data());
-  CHECK(at < file.bytes().data() + file.bytes().size());
+  CHECK(stands_in(file, get<0>(seen).weight.values));
   auto narrow = parameters_of<wide, compact<float, as_stored<bf16>>>{};
   load_parameters(folder / "m", narrow);
 

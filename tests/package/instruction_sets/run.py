@@ -49,19 +49,21 @@ def sections(program):
 
 def main(nm, objdump, lower, higher, runs, lower_object, higher_object, lower_apart, higher_apart,
          *programs):
-    shared = functions(nm, lower_object) & functions(nm, higher_object)
-    kernels = len(functions(nm, lower_object)), len(functions(nm, higher_object))
-    print(f"{lower}: {kernels[0]} functions, {higher}: {kernels[1]}, {len(shared)} of one name")
+    of_lower, of_higher = functions(nm, lower_object), functions(nm, higher_object)
+    shared = of_lower & of_higher
+    print(f"{lower}: {len(of_lower)} functions, {higher}: {len(of_higher)}, "
+          f"{len(shared)} of one name")
     if shared:
         sys.exit("\n".join(name[:160] for name in sorted(shared)))
-    if min(kernels) < 20:
+    if min(len(of_lower), len(of_higher)) < 20:
         sys.exit("the objects hold too few functions of the library to tell")
-    of_higher = fused(objdump, higher_apart)
-    shared = functions(nm, lower_apart) & functions(nm, higher_apart)
-    print(f"not optimized: {len(shared)} of one name, {len(of_higher)} round once in {higher}")
-    if shared & of_higher:
-        sys.exit("\n".join(name[:160] for name in sorted(shared & of_higher)))
-    if len(of_higher & functions(nm, higher_apart)) < 20 or len(shared) < 20:
+    of_higher = functions(nm, higher_apart)
+    shared = of_higher & functions(nm, lower_apart)
+    round_once = of_higher & fused(objdump, higher_apart)
+    print(f"not optimized: {len(shared)} of one name, {len(round_once)} round once in {higher}")
+    if shared & round_once:
+        sys.exit("\n".join(name[:160] for name in sorted(shared & round_once)))
+    if len(round_once) < 20 or len(shared) < 20:
         sys.exit("too few functions to tell, or nm and objdump give them other names")
     if runs != "1":
         print(f"not run: this machine has no {higher}")

@@ -48,6 +48,9 @@ template <> struct traits<tessera::detail::relaxed_pack> : traits<pack<float>> {
 
 namespace detail::inline TESSERA_TARGET {
 
+/// The units of a panel of floats.
+inline constexpr std::size_t panel_units = 64 / sizeof(float);
+
 /// How the sums of a step go over h, whatever the vectors: those of few units wait for each other,
 /// so that each is a sum of several; weights beyond a first level are read to and fro, since what
 /// was read last is still there.
@@ -72,7 +75,7 @@ TESSERA_INLINE inline void relaxed_sums(
     lane::pack<float> (&sum)[vectors_of<float, Count>][Cell::sums.size()]) {
   using V = lane::pack<float>;
   using order = relaxed_order<Cell, In, Hidden>;
-  constexpr auto units = std::size_t{16};  // of a panel
+  constexpr auto units = panel_units;
   constexpr auto vectors = vectors_of<float, Count>;
   constexpr auto last = Count - (vectors - 1) * V::width;  // lanes of the last vector
   constexpr auto sums = Cell::sums.size();
@@ -195,7 +198,7 @@ TESSERA_INLINE inline void relaxed_part(recurrent_memory<float> const& m,
 template <class Cell, std::size_t In, std::size_t Hidden>
 void relaxed_turning_step(recurrent_memory<float> const& m, recurrent_panels<float> const& w,
                           std::size_t row, bool back, float* h_after) {
-  constexpr auto panel = std::size_t{16};
+  constexpr auto panel = panel_units;
   constexpr auto rest = Hidden % panel;
   constexpr auto top = Hidden - rest - panel;  // the last whole panel
   auto const panels = [&](auto end) TESSERA_INLINE {
@@ -218,13 +221,13 @@ void relaxed_turning_step(recurrent_memory<float> const& m, recurrent_panels<flo
 /// One row: its h in `h_after` becomes the new one.
 template <class Cell, std::size_t In, std::size_t Hidden>
 void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> const& w,
-                  std::size_t row, [[maybe_unused]] bool back, float* h_after) {
+                  std::size_t row, bool back, float* h_after) {
   using V = lane::pack<float>;
   using order = relaxed_order<Cell, In, Hidden>;
   constexpr auto together = panel_vectors<float, Hidden> / order::parts;
   constexpr auto tile = (together > 0 ? together : 1) * V::width;
   constexpr auto rest = Hidden % tile;
-  if constexpr (order::turns && Hidden > 16) {
+  if constexpr (order::turns && Hidden > panel_units) {
     relaxed_turning_step<Cell, In, Hidden>(m, w, row, back, h_after);
   } else if constexpr (Hidden <= tile) {
     V sum[vectors_of<float, Hidden>][Cell::sums.size()];
