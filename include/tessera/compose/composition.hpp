@@ -378,12 +378,13 @@ template <class Self, class... Children> struct composition {
     });
   }
 
-  template <class P, class M> static constexpr void forward(P const& p, auto x, auto y, M m) {
+  template <class P, class M>
+  static constexpr void forward(P const& p, auto x, auto y, M const& m) {
     Self::run(children<Self, P, M>{p, m}, x, y);
   }
-  static constexpr void step(auto const& p, auto x, auto y, auto m) { forward(p, x, y, m); }
+  static constexpr void step(auto const& p, auto x, auto y, auto const& m) { forward(p, x, y, m); }
   template <class P, class X, class Y, class G, class M>
-  static constexpr void backward(P const& p, X x, Y y, auto dy, auto dx, G& gradient, M m) {
+  static constexpr void backward(P const& p, X x, Y y, auto dy, auto dx, G& gradient, M const& m) {
     constexpr auto read = about_of<Self>.backward_reads;
     Self::run_back(children_back<Self, P, G, M>{p, gradient, m},
                    detail::read_if<reads_input(read), X>(x),

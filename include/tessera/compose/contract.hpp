@@ -215,8 +215,9 @@ template <class L, class S>
 // -- calls ----------------------------------------------------------------------------------------
 
 /// One sample: a step where the layer has one, a forward where every row is on its own.
-template <class L> constexpr void forward_or_step(auto const& p, auto x, auto y, auto m) {
-  if constexpr (m.purpose == call_mode::streaming && not row_wise<L>)
+template <class L, class M>
+constexpr void forward_or_step(auto const& p, auto x, auto y, M const& m) {
+  if constexpr (M::purpose == call_mode::streaming && not row_wise<L>)
     L::step(p, x, y, m);
   else
     L::forward(p, x, y, m);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/core/elementary/relaxed.hpp>
-#include <tessera/ops/simd/recurrent.hpp>
+#include <tessera/ops/simd/recurrent_relaxed_sums.hpp>
 
 /// A step of a cell on the backend `relaxed`, of float: sums in another order than everywhere else,
 /// and shorter activations. Sequences and training are those of `simd`.
@@ -48,93 +48,10 @@ template <> struct traits<tessera::detail::relaxed_pack> : traits<pack<float>> {
 
 namespace detail::inline TESSERA_TARGET {
 
-/// The units of a panel of floats.
-inline constexpr std::size_t panel_units = 64 / sizeof(float);
-
-/// How the sums of a step go over h, whatever the vectors: those of few units wait for each other,
-/// so that each is a sum of several; weights beyond a first level are read to and fro, since what
-/// was read last is still there.
-template <class Cell, std::size_t In, std::size_t Hidden> struct relaxed_order {
-  static constexpr auto bytes = (In + Hidden) * Cell::gates * Hidden * sizeof(float);
-  static constexpr bool turns = bytes > 32 * 1024;
-  static constexpr auto parts = std::size_t{turns || Hidden > 16 || Hidden % 2 != 0 ? 1
-                                            : Hidden <= 8 && Hidden % 4 == 0        ? 4
-                                                                                    : 2};
-};
-
 /// The state of a stream whose weights are read to and fro: which way is next.
 template <class State> struct turning_state : State {
   bool turned;
 };
-
-/// The sums of one row, of Count units from `unit` on: over h, then over x, which may come late.
-template <class Cell, std::size_t In, std::size_t Hidden, std::size_t Count>
-TESSERA_INLINE inline void relaxed_sums(
-    recurrent_memory<float> const& m, recurrent_panels<float> const& w, std::size_t row,
-    std::size_t unit, [[maybe_unused]] bool back,
-    lane::pack<float> (&sum)[vectors_of<float, Count>][Cell::sums.size()]) {
-  using V = lane::pack<float>;
-  using order = relaxed_order<Cell, In, Hidden>;
-  constexpr auto units = panel_units;
-  constexpr auto vectors = vectors_of<float, Count>;
-  constexpr auto last = Count - (vectors - 1) * V::width;  // lanes of the last vector
-  constexpr auto sums = Cell::sums.size();
-  constexpr auto stride = Cell::gates * units;  // from one number of h to the next
-  constexpr auto parts = order::parts;
-  auto const each = [](auto const& f) TESSERA_INLINE {
-#pragma GCC unroll 4
-    for (auto v = std::size_t{0}; v < vectors; ++v)
-#pragma GCC unroll 4
-      for (auto g = std::size_t{0}; g < sums; ++g) f(v, g);
-  };
-  auto const weights = [](float const* of, std::size_t depth, std::size_t v,
-                          std::size_t g) TESSERA_INLINE {
-    auto const at = v * V::width;
-    return lane::load(of + at / units * depth * stride + at % units + Cell::sums[g].gate * units);
-  };
-  V part[parts][vectors][sums];
-  start_sums<Cell>(
-      w.bias_ih, w.bias_hh, Hidden, unit,
-      [](std::size_t v, float const* from) TESSERA_INLINE {
-        return v + 1 < vectors ? lane::load(from) : lane::load_first<last>(from);
-      },
-      part[0]);
-#pragma GCC unroll 4
-  for (auto i = std::size_t{1}; i < parts; ++i)
-    each([&](std::size_t v, std::size_t g) TESSERA_INLINE { part[i][v][g] = V(0.0F); });
-
-  auto const* of_h = w.weight_hh + unit / units * Hidden * stride + unit % units;
-  auto const* h = m.h + row * Hidden;
-  auto step = std::ptrdiff_t{1};
-  if constexpr (order::turns)  // what the step before computed first comes first
-    if (not back) of_h += (Hidden - 1) * stride, h += Hidden - 1, step = -1;
-  for (auto k = std::size_t{0}; k < Hidden; k += parts) {
-#pragma GCC unroll 4
-    for (auto i = std::size_t{0}; i < parts; ++i) {
-      auto const value = V(*h);
-      each([&](std::size_t v, std::size_t g) TESSERA_INLINE {
-        if (takes<Cell, true>(g))
-          part[i][v][g] = fma(value, weights(of_h, Hidden, v, g), part[i][v][g]);
-      });
-      h += step;
-      of_h += step * static_cast<std::ptrdiff_t>(stride);
-    }
-  }
-#pragma GCC unroll 2
-  for (auto count = parts; count > 1; count /= 2)
-#pragma GCC unroll 2
-    for (auto i = std::size_t{0}; i < count / 2; ++i)
-      each([&](std::size_t v, std::size_t g)
-               TESSERA_INLINE { part[i][v][g] = part[i][v][g] + part[i + count / 2][v][g]; });
-  auto const* of_x = w.weight_ih + unit / units * In * stride + unit % units;
-  for (auto k = std::size_t{0}; k < In; ++k, of_x += stride) {
-    auto const value = V(m.x[row * In + k]);
-    each([&](std::size_t v, std::size_t g) TESSERA_INLINE {
-      if (takes<Cell, false>(g)) part[0][v][g] = fma(value, weights(of_x, In, v, g), part[0][v][g]);
-    });
-  }
-  each([&](std::size_t v, std::size_t g) TESSERA_INLINE { sum[v][g] = part[0][v][g]; });
-}
 
 /// From the sums of Count units to their h, in y, and in `h_after` unless that is null.
 template <class Cell, std::size_t Hidden, std::size_t Count>
@@ -196,8 +113,9 @@ TESSERA_INLINE inline void relaxed_part(recurrent_memory<float> const& m,
 /// One row of weights that are read to and fro, a panel at a time: its cells take their turn while
 /// weights of the next one come.
 template <class Cell, std::size_t In, std::size_t Hidden>
-void relaxed_turning_step(recurrent_memory<float> const& m, recurrent_panels<float> const& w,
-                          std::size_t row, bool back, float* h_after) {
+TESSERA_INLINE inline void relaxed_turning_step(recurrent_memory<float> const& m,
+                                                recurrent_panels<float> const& w, std::size_t row,
+                                                bool back, float* h_after) {
   constexpr auto panel = panel_units;
   constexpr auto rest = Hidden % panel;
   constexpr auto top = Hidden - rest - panel;  // the last whole panel
@@ -220,8 +138,9 @@ void relaxed_turning_step(recurrent_memory<float> const& m, recurrent_panels<flo
 
 /// One row: its h in `h_after` becomes the new one.
 template <class Cell, std::size_t In, std::size_t Hidden>
-void relaxed_step(recurrent_memory<float> const& m, recurrent_panels<float> const& w,
-                  std::size_t row, bool back, float* h_after) {
+TESSERA_INLINE inline void relaxed_step(recurrent_memory<float> const& m,
+                                        recurrent_panels<float> const& w, std::size_t row,
+                                        bool back, float* h_after) {
   using V = lane::pack<float>;
   using order = relaxed_order<Cell, In, Hidden>;
   constexpr auto together = panel_vectors<float, Hidden> / order::parts;
