@@ -22,15 +22,15 @@ TEMPLATE_TEST_CASE("optimizer: a known divisor gives the bits of the division", 
 
 namespace {
 
-constexpr auto count = std::size_t{75};  // vectors, and what is left of one
-
-template <class Storage> struct numbers {
-  tensor_in<Storage, shape<count>> values;
+template <class Storage, std::size_t Count> struct numbers {
+  tensor_in<Storage, shape<Count>> values;
   TESSERA_PARAMETERS(values)
 };
 /// Parameters after steps by gradients among which some are not ordinary.
-template <class T, class Backend, class Optimizer> auto after_steps(Optimizer const& optimizer) {
-  using P = numbers<owned<T, Backend>>;
+template <class T, class Backend, std::size_t Count, class Optimizer>
+auto after_steps(Optimizer const& optimizer) {
+  constexpr auto count = Count;
+  using P = numbers<owned<T, Backend>, Count>;
   auto p = P{};
   auto d = P{};
   auto m = typename Optimizer::template moments<P>{};
@@ -38,17 +38,22 @@ template <class T, class Backend, class Optimizer> auto after_steps(Optimizer co
   g.uniform(p.values.data(), count, -1, 1);
   for (auto s = 0; s < 20; ++s) {
     g.uniform(d.values.data(), count, -1, 1);
-    if (s > 10) test::put_extremes(d.values.data(), count, 3, g);
+    if (s > 10) test::put_extremes(d.values.data(), count, count / 25, g);
     optimizer.update(p, d, m);
   }
   return p.values;
 }
+/// Of few vectors, of many, and with what is left of one.
 template <class T> void equals_reference(auto const& optimizer) {
-  auto const by_vectors = after_steps<T, simd>(optimizer);
-  CHECK(test::same_numbers(by_vectors, after_steps<T, reference>(optimizer)));
-  auto finite = 0;
-  for (auto const x : by_vectors) finite += std::isfinite(x) ? 1 : 0;
-  CHECK(finite > 40);
+  for_each_index<8>([&]<std::size_t I>() {
+    constexpr auto count = std::array<std::size_t, 8>{1, 7, 16, 31, 32, 47, 48, 75}[I];
+    CAPTURE(count);
+    auto const by_vectors = after_steps<T, simd, count>(optimizer);
+    CHECK(test::same_numbers(by_vectors, after_steps<T, reference, count>(optimizer)));
+    auto finite = std::size_t{0};
+    for (auto const x : by_vectors) finite += std::isfinite(x) ? 1 : 0;
+    CHECK(finite >= count / 2);
+  });
 }
 
 }  // namespace
