@@ -217,15 +217,53 @@ template <class Row, class T>
   auto const most = total_of_run<reductions::takes_larger, T>(x, n);
   return {most, total_of_run<reductions::adds, T>(exponentials_of_row<Row, T>{x, most, kept}, n)};
 }
+/// y /= divisor for a row of n elements.
+template <class T> TESSERA_INLINE inline void divide_row(T* y, std::size_t n, T divisor) {
+  for_each_vector<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+    lanes.store(y + i, lanes.load(y + i) / lanes.splat(divisor));
+  });
+}
 /// y = softmax(x) for a row of n elements.
 template <class Row, class T>
 TESSERA_INLINE inline auto softmax_of_row(Row const& x, std::size_t n, T* y) -> softmax_sums<T> {
   auto const sums = exponentiate(x, n, y);
-  for_each_vector<T>(n, [&](auto lanes, std::size_t i) TESSERA_INLINE {
-    lanes.store(y + i, lanes.load(y + i) / lanes.splat(sums.total));
-  });
+  divide_row(y, n, sums.total);
   return sums;
 }
+
+/// The exponentials of a row while the row before it is divided by its sum: a divider works beside
+/// the multipliers.
+template <class Row, class T> struct exponentials_and_quotients {
+  exponentials_of_row<Row, T> own;
+  T* before;
+  T total;
+
+  template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
+    auto const e = own.get(lanes, i);
+    lanes.store(before + i, lanes.load(before + i) / lanes.splat(total));
+    return e;
+  }
+};
+/// y = softmax(x) for rows of n elements, one after another; the last one waits for `finish`.
+template <class T> struct softmax_of_rows {
+  std::size_t n;
+  T* before = nullptr;
+  T total = T{1};
+
+  template <class Row> TESSERA_INLINE void add(Row const& x, T* y) {
+    auto const most = total_of_run<reductions::takes_larger, T>(x, n);
+    auto const own = exponentials_of_row<Row, T>{x, most, y};
+    if (before == nullptr)
+      total = total_of_run<reductions::adds, T>(own, n);
+    else
+      total = total_of_run<reductions::adds, T>(
+          exponentials_and_quotients<Row, T>{own, before, total}, n);
+    before = y;
+  }
+  TESSERA_INLINE void finish() const {
+    if (before != nullptr) divide_row(before, n, total);
+  }
+};
 
 }  // namespace detail::inline TESSERA_TARGET
 
@@ -277,11 +315,12 @@ template <> struct kernel_for<detail::softmax_fn, simd> {
       by_one::run(y, x);
     } else {
       if (std::is_constant_evaluated()) return by_one::run(y, x);
-      auto const n = detail::row_length(y.actual);
+      auto rows = detail::softmax_of_rows<scalar_of<Y>>{detail::row_length(y.actual)};
       detail::for_each_row(y.actual, [&](auto const& index) {
-        detail::softmax_of_row(nodes::detail::operand_row<shape_of<Y>>(x, index), n,
-                               detail::destination_row(y, index).data);
+        rows.add(nodes::detail::operand_row<shape_of<Y>>(x, index),
+                 detail::destination_row(y, index).data);
       });
+      rows.finish();
     }
   }
 };
