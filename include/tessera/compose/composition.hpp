@@ -382,7 +382,11 @@ template <class Self, class... Children> struct composition {
   static constexpr void forward(P const& p, auto x, auto y, M const& m) {
     Self::run(children<Self, P, M>{p, m}, x, y);
   }
-  static constexpr void step(auto const& p, auto x, auto y, auto const& m) { forward(p, x, y, m); }
+  /// What a stream waits for, so without a call between its parts.
+  template <class P, class M>
+  TESSERA_INLINE static constexpr void step(P const& p, auto x, auto y, M const& m) {
+    Self::run(children<Self, P, M>{p, m}, x, y);
+  }
   template <class P, class X, class Y, class G, class M>
   static constexpr void backward(P const& p, X x, Y y, auto dy, auto dx, G& gradient, M const& m) {
     constexpr auto read = about_of<Self>.backward_reads;
