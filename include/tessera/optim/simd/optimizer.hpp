@@ -43,7 +43,7 @@ template <class Rule> struct kernel_for<detail::update_fn<Rule>, simd> {
         for (auto a = std::size_t{0}; a < Count; ++a)
           done[k][a] = lane::load(arrays[a] + k * width);
       auto before = i;
-      for (; i + late * width <= n; before = i, i += late * width)
+      for (; i + late * width <= n; before = i, i += late * width) {
 #pragma GCC unroll 4
         for (auto k = std::size_t{0}; k < late; ++k) {
           V next[Count];
@@ -57,6 +57,7 @@ template <class Rule> struct kernel_for<detail::update_fn<Rule>, simd> {
             done[k][a] = next[a];
           }
         }
+      }
 #pragma GCC unroll 4
       for (auto k = std::size_t{0}; k < late; ++k)
 #pragma GCC unroll 4
