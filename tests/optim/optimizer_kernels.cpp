@@ -29,16 +29,15 @@ template <class Storage, std::size_t Count> struct numbers {
 /// Parameters after steps by gradients among which some are not ordinary.
 template <class T, class Backend, std::size_t Count, class Optimizer>
 auto after_steps(Optimizer const& optimizer) {
-  constexpr auto count = Count;
   using P = numbers<owned<T, Backend>, Count>;
   auto p = P{};
   auto d = P{};
   auto m = typename Optimizer::template moments<P>{};
   auto g = torch_generator(6);
-  g.uniform(p.values.data(), count, -1, 1);
+  g.uniform(p.values.data(), Count, -1, 1);
   for (auto s = 0; s < 20; ++s) {
-    g.uniform(d.values.data(), count, -1, 1);
-    if (s > 10) test::put_extremes(d.values.data(), count, count / 25, g);
+    g.uniform(d.values.data(), Count, -1, 1);
+    if (s > 10) test::put_extremes(d.values.data(), Count, Count / 25, g);
     optimizer.update(p, d, m);
   }
   return p.values;
@@ -52,7 +51,7 @@ template <class T> void equals_reference(auto const& optimizer) {
     CHECK(test::same_numbers(by_vectors, after_steps<T, reference, count>(optimizer)));
     auto finite = std::size_t{0};
     for (auto const x : by_vectors) finite += std::isfinite(x) ? 1 : 0;
-    CHECK(finite >= count / 2);
+    CHECK(finite > count * 40 / 75);
   });
 }
 
