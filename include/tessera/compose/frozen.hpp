@@ -30,13 +30,14 @@ template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
     }
   };
 
-  static constexpr void forward(auto const&, auto x, auto y, auto m) {
+  static constexpr void forward(auto const&, auto x, auto y, auto const& m) {
     inner::forward(m.statistics.fixed, x, y, lend(m));
   }
-  static constexpr void step(auto const&, auto x, auto y, auto m) {
+  TESSERA_INLINE static constexpr void step(auto const&, auto x, auto y, auto const& m) {
     forward_or_step<inner>(m.statistics.fixed, x, y, lend(m));
   }
-  static constexpr void backward(auto const&, auto x, auto y, auto dy, auto dx, auto&, auto m) {
+  static constexpr void backward(auto const&, auto x, auto y, auto dy, auto dx, auto&,
+                                 auto const& m) {
     auto unwanted =
         parameters_of<inner, viewed<model_scalar<kind_of<decltype(x)>>, backend_of<decltype(x)>>>{};
     inner::backward(m.statistics.fixed, x, y, dy, dx, unwanted, lend(m));
@@ -46,7 +47,7 @@ template <class Layer> struct frozen : as_layer<evaluated<Layer>> {
   }
 
  private:
-  template <class M> [[nodiscard]] static constexpr auto lend(M m) {
+  template <class M> [[nodiscard]] static constexpr auto lend(M const& m) {
     using X = typename M::input_type;
     using Work = std::remove_reference_t<decltype((m.work))>;
     return loan<inner, X, typename M::call_type, Work, std::remove_cvref_t<decltype(m.context)>>{

@@ -43,22 +43,22 @@ template <class Layer> struct recompute : as_layer<Layer> {
         work;
   };
 
-  static constexpr void forward(auto const& p, auto x, auto y, auto m) {
+  static constexpr void forward(auto const& p, auto x, auto y, auto const& m) {
     if constexpr (not is_empty<std::remove_reference_t<decltype(m.kept)>>)
       copy_on<backend_of<decltype(x)>>(m.kept, m.state);
     step(p, x, y, m);
   }
-  static constexpr void step(auto const& p, auto x, auto y, auto m) {
+  TESSERA_INLINE static constexpr void step(auto const& p, auto x, auto y, auto const& m) {
     forward_or_step<inner>(p, x, y, lend(m, m.state, m.work.kept, m.work.layer, m.observed));
   }
+  template <class M>
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,
-                                 auto m) {
-    using M = decltype(m);
+                                 M const& m) {
     using X = typename M::input_type;
     using Call = typename M::call_type;
     auto& again = m.work;
     auto const y = view_of<kind_of<decltype(dy)>>{again.y.data(), dy.actual};
-    if constexpr (m.has_state) copy_on<backend_of<decltype(x)>>(again.state, m.kept);
+    if constexpr (M::has_state) copy_on<backend_of<decltype(x)>>(again.state, m.kept);
     auto& forward_work = detail::placed<0, scratch_of<inner, X, Call>>(again.work.memory, 0);
     auto& backward_work = detail::placed<0, slopes_of<inner, X, Call>>(again.work.memory, 0);
     inner::forward(p, x, y, lend(m, again.state, again.kept, forward_work, again.unseen));
@@ -68,7 +68,7 @@ template <class Layer> struct recompute : as_layer<Layer> {
 
  private:
   template <class M, class Work>
-  [[nodiscard]] static constexpr auto lend(M m, auto& state, auto& kept, Work& work,
+  [[nodiscard]] static constexpr auto lend(M const& m, auto& state, auto& kept, Work& work,
                                            auto& observed) {
     return loan<inner, typename M::input_type, typename M::call_type, Work,
                 std::remove_cvref_t<decltype(m.context)>>{state,        kept,     work,
