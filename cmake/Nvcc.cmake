@@ -1,8 +1,8 @@
 # Device code for sm_80 and sm_90 by nvcc 13, the machine's or the one that bootstrap.sh puts into
 # build/nvcc. CMake's own CUDA support is not used: 3.25 does not know the layout of the latter.
-#   tessera_cuda_program(<target> <file.cu> [CUBLASLT] [<sources>...])
-# makes a program, with products by cuBLASLt where that is said.
-#   tessera_cuda_part(<target> <file.cu>)
+#   tessera_cuda_program(<target> <file.cu> [CUBLASLT] [KEEP <folder>] [<sources>...])
+# makes a program, with products by cuBLASLt where that is said; its PTX stays in the folder.
+#   tessera_cuda_part(<target> <file.cu> [CUBLASLT] [KEEP <folder>])
 # adds a file to one that there is; it sees what the target's own sources see.
 file(GLOB own "${PROJECT_SOURCE_DIR}/build/nvcc/lib/python3*/site-packages/nvidia/cu13/bin")
 find_program(TESSERA_NVCC nvcc HINTS ${own} /usr/local/cuda/bin
@@ -25,17 +25,23 @@ set(TESSERA_NVCC_FLAGS -std=c++20 -O2 --expt-relaxed-constexpr -fmad=false -diag
   -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler=-march=${TESSERA_OWN_ARCH},-ffp-contract=off)
 
 function(tessera_cuda_part target source)
-  cmake_parse_arguments(arg "CUBLASLT" "" "" ${ARGN})
+  cmake_parse_arguments(arg "CUBLASLT" "KEEP" "" ${ARGN})
   cmake_path(GET source STEM stem)
+  if(arg_KEEP)
+    file(MAKE_DIRECTORY "${arg_KEEP}")
+    set(keep --keep --keep-dir "${arg_KEEP}")
+    set(tidy COMMAND find "${arg_KEEP}" -type f -not -name "*.ptx" -delete)
+  endif()
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.o")
-  set(definitions "$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>")
+  # Without those that have a comma, at which nvcc would cut them: lists that host code alone reads.
+  set(definitions "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>,EXCLUDE,[$<COMMA>]>")
   set(folders "$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>")
   add_custom_command(OUTPUT "${object}"
     COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS}
       "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
       "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
       "-I${TESSERA_NVCC_HANA}" -MD -MF "${object}.d"
-      -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}"
+      ${keep} -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}" -o "${object}" ${tidy}
     DEPENDS "${source}" DEPFILE "${object}.d" COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "nvcc ${source}")
   find_package(Threads REQUIRED)
@@ -49,12 +55,15 @@ function(tessera_cuda_part target source)
 endfunction()
 
 function(tessera_cuda_program target source)
-  cmake_parse_arguments(arg "CUBLASLT" "" "" ${ARGN})
+  cmake_parse_arguments(arg "CUBLASLT" "KEEP" "" ${ARGN})
   add_executable(${target} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${target} PRIVATE tessera::tessera)
+  set(options)
   if(arg_CUBLASLT)
-    tessera_cuda_part(${target} "${source}" CUBLASLT)
-  else()
-    tessera_cuda_part(${target} "${source}")
+    list(APPEND options CUBLASLT)
   endif()
+  if(arg_KEEP)
+    list(APPEND options KEEP "${arg_KEEP}")
+  endif()
+  tessera_cuda_part(${target} "${source}" ${options})
 endfunction()

@@ -99,7 +99,8 @@ class UNet(nn.Module):
 
     def forward(self, x, condition):
         half = self.c0 // 2
-        f = torch.exp(-math.log(10000.0) * torch.arange(half, dtype=torch.float64) / half)
+        steps = torch.arange(half, dtype=torch.float64, device=condition.device)
+        f = torch.exp(-math.log(10000.0) * steps / half)
         angle = condition[:, :1].double() * f
         e = self.time_embedding(torch.cat([angle.cos(), angle.sin()], -1).to(x.dtype))
         if hasattr(self, "class_embedding"):

@@ -24,7 +24,7 @@ template <class Model, class X>
       sizeof(output) + bytes_of<state_type> + bytes_of<kept_type> + bytes_of<scratch_type>;
   static_assert(complaint::holds<bytes <= stack_limit, std::integral_constant<std::size_t, bytes>>,
                 "forward by value is for small models: use inference<Model, X>");
-  static_assert(std::is_empty_v<statistics_type>,
+  static_assert(is_empty<statistics_type>,
                 "forward by value is for models without statistics: use inference<Model, X>");
   auto y = output{};
   auto state = state_type{};

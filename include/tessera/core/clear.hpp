@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/nothing.hpp>
+
 #include <new>
 #include <type_traits>
 
@@ -11,7 +13,7 @@ namespace tessera {
 template <class T>
   requires(std::is_trivially_destructible_v<T>)
 constexpr void clear(T& object) {
-  if constexpr (not std::is_empty_v<T>) {
+  if constexpr (not is_empty<T>) {
     if (std::is_constant_evaluated())
       object = T{};
     else

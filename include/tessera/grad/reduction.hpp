@@ -69,7 +69,9 @@ constexpr void pull_operation(reduction<Join, Keep, Axes...>, auto const& value,
   auto const& e = of.template get<0>();
   auto const actual = tessera::detail::reduced_extents<shape_of<E>, true, Axes...>(e.extents());
   auto const as_kept = [&](auto const& x) {
-    return leaf<scalar_of<decltype(x)> const, kept, backend_of<E>>{{}, x.memory, actual};
+    auto kept_x = leaf<scalar_of<decltype(x)> const, kept, backend_of<E>>{{}, {}, x.memory};
+    if constexpr (kept::bounded > 0) kept_x.actual = actual;
+    return kept_x;
   };
   if constexpr (std::same_as<Join, reductions::adds>)
     tracing::pull_elements(e, places.template get<0>(), as_kept(slope));

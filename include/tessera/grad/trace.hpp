@@ -259,7 +259,7 @@ constexpr void pull_back(E const& e, Place const& place, Dy const& dy) {
   } else {
     pull_elements(
         e, place,
-        nodes::leaf<scalar_of<Dy> const, shape_of<Dy>, backend_of<Dy>>{{}, dy.data(), dy.actual});
+        nodes::leaf<scalar_of<Dy> const, shape_of<Dy>, backend_of<Dy>>{{}, dy, dy.data()});
   }
   reverse(e, place);
 }

@@ -75,7 +75,7 @@ struct recurrent_layer {
     [[no_unique_address]] detail::member_if<projected, resized<X, Hidden>> hidden;
   };
   template <class X, class Call>
-  using kept = std::conditional_t<Call::training, all_steps<X>, detail::no_member<0>>;
+  using kept = either<Call::training, all_steps<X>, detail::no_member<0>>;
   template <class X, class Call> struct scratch {
     using sample = detail::sample_in<X, Call>;
     using step_weights = typename detail::recurrent_step_fn<Cell>::template packed<X, Hidden, out>;
@@ -348,7 +348,7 @@ namespace detail {
 /// is of no use to the window that follows. Others read and leave the state of each.
 template <class Layer> struct both_directions : wrapper<both_directions<Layer>, Layer> {
   template <class X, class Call, std::size_t I>
-  using call_inside = std::conditional_t<Call::training, typename Call::restarted, Call>;
+  using call_inside = either<Call::training, typename Call::restarted, Call>;
 };
 
 /// The levels of a stack: each takes what the one below gives, with dropout between two.

@@ -79,26 +79,24 @@ template <unet_options O> struct unet_parts {
                                                                diffusers_projections>>>>> {};
   template <std::size_t C> using image_attention = tape_or_not<attention_of<C>>;
 
-  /// Block J of level K on the way down or up, with its attention.
-  template <fixed_name Resnet, fixed_name Attention, std::size_t In, std::size_t Out, bool Attends>
-  struct block_of {
-    using type = named<Resnet, resnet<In, Out>>;
-  };
   template <fixed_name Resnet, fixed_name Attention, std::size_t In, std::size_t Out>
-  struct block_of<Resnet, Attention, In, Out, true> {
-    struct both
-        : sequential<named<Resnet, resnet<In, Out>>, named<Attention, image_attention<Out>>> {};
-    using type = named<"", both>;
-  };
+  struct attending
+      : sequential<named<Resnet, resnet<In, Out>>, named<Attention, image_attention<Out>>> {};
+  /// A block on the way down or up, with its attention. No specialization says so: nvcc 13 matches
+  /// none that has names, and would leave the attention out.
+  template <fixed_name Resnet, fixed_name Attention, std::size_t In, std::size_t Out, bool Attends>
+  using block_of = either<Attends, named<"", attending<Resnet, Attention, In, Out>>,
+                          named<Resnet, resnet<In, Out>>>;
+  /// Block J of level K.
   template <std::size_t K, std::size_t J, std::size_t In>
-  using down = typename block_of<joined_name("down_blocks.", K, ".resnets.", J),
-                                 joined_name("down_blocks.", K, ".attentions.", J), In,
-                                 O.channels[K], (K >= O.attention_from)>::type;
+  using down = block_of<joined_name("down_blocks.", K, ".resnets.", J),
+                        joined_name("down_blocks.", K, ".attentions.", J), In, O.channels[K],
+                        (K >= O.attention_from)>;
   static constexpr auto way_up(std::size_t k) { return O.levels - 1 - k; }
   template <std::size_t K, std::size_t J, std::size_t In>
-  using up = typename block_of<joined_name("up_blocks.", way_up(K), ".resnets.", J),
-                               joined_name("up_blocks.", way_up(K), ".attentions.", J), In,
-                               O.channels[K], (K >= O.attention_from)>::type;
+  using up = block_of<joined_name("up_blocks.", way_up(K), ".resnets.", J),
+                      joined_name("up_blocks.", way_up(K), ".attentions.", J), In, O.channels[K],
+                      (K >= O.attention_from)>;
 
   template <std::size_t C>
   using middle = sequential<named<"mid_block.resnets.0", resnet<C, C>>,

@@ -40,7 +40,7 @@ struct takes_part {
 };
 template <class M>
 concept parameter_struct =
-    std::is_class_v<M> && (std::is_empty_v<M> || tuple_length<M> != 0 || has_members<M> ||
+    std::is_class_v<M> && (is_empty<M> || tuple_length<M> != 0 || has_members<M> ||
                            requires { typename M::shape_type; } || visits_itself<M, takes_part>);
 
 template <class M> constexpr void visit_moments(path_name const& path, M& m, auto& f);
@@ -62,7 +62,7 @@ constexpr void visit_moment(path_name const& path, Member& member, auto& f) {
 }
 template <class M> constexpr void visit_moments(path_name const& path, M& m, auto& f) {
   using plain = std::remove_const_t<M>;
-  if constexpr (not std::is_empty_v<plain>) {
+  if constexpr (not is_empty<plain>) {
     static_assert(complaint::holds<has_members<plain>, plain>,
                   "moments: name the members, as TESSERA_PARAMETERS(average, steps)");
     if constexpr (has_members<plain>) {

@@ -45,7 +45,7 @@ struct target_for<Loss, Y, Given> {
   using named = typename Loss::template target_type<Y>;
   static constexpr bool integers =
       std::integral<scalar_of<named>> && std::integral<scalar_of<Given>>;
-  using T = std::conditional_t<integers, scalar_of<Given>, scalar_of<named>>;
+  using T = either<integers, scalar_of<Given>, scalar_of<named>>;
   using type = tensor<T, shape_of<named>, backend_of<named>>;
 };
 template <class Loss, class Y, class Given>
@@ -63,7 +63,7 @@ template <contiguous Given> struct tensor_given<Given> {
 template <class Loss, class Y, class Given>
 using target_wanted =
     target_type<Loss, Y,
-                std::conditional_t<contiguous<Given>, typename tensor_given<Given>::kind, Y>>;
+                either<contiguous<Given>, typename tensor_given<Given>::kind, Y>>;
 
 /// False for NaN and infinity, in numbers that have them.
 template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
@@ -111,7 +111,7 @@ struct training {
   static_assert(complaint::holds<std::same_as<late_reader, complaint::none>, late_reader>,
                 "a fused update: this layer reads parameters after it added to their gradient");
   using pass_type =
-      differentiation_into<taken, X, std::conditional_t<fused, no_gradient, void>, Inputs...>;
+      differentiation_into<taken, X, either<fused, no_gradient, void>, Inputs...>;
   using model = typename pass_type::model;
   using input = X;
   using output = typename pass_type::output;
@@ -123,7 +123,7 @@ struct training {
   using moments_type = typename Optimizer::template moments<parameters_type>;
   static constexpr auto chunks = Chunks;
 
-  static constexpr bool has_statistics = not std::is_empty_v<statistics_type>;
+  static constexpr bool has_statistics = not is_empty<statistics_type>;
 
   parameters_type parameters;
   [[no_unique_address]] statistics_type statistics;
@@ -193,7 +193,8 @@ struct training {
     constexpr auto x_fits = std::same_as<from_type, X>;
     constexpr auto target_fits = std::same_as<to_type, wanted>;
     constexpr auto draws_rightly = std::same_as<random_layer, complaint::none>;
-    constexpr auto optimizer_fits = std::convertible_to<Given const&, Optimizer const&>;
+    constexpr auto optimizer_fits =
+        requires(Given const& own, void (&take)(Optimizer const&)) { take(own); };
     constexpr auto shape_fits = std::same_as<x_shape, shape_of<X>>;
     constexpr auto scalar_fits = x_fits || not shape_fits;
     constexpr auto target_shape_fits = not x_fits || std::same_as<target_shape, shape_of<wanted>>;

@@ -136,9 +136,12 @@ template <class S> struct actual_extents : detail::run_time_extents<S::bounded> 
   }();
 
   [[nodiscard]] constexpr auto operator[](std::size_t axis) const -> std::size_t {
-    if constexpr (S::bounded > 0)
-      if (is_bounded(S::extents[axis])) return this->values[which[axis]];
-    return static_cast<std::size_t>(S::extents[axis]);
+    constexpr auto extents = S::extents;  // a kernel sees no static array of the host's
+    if constexpr (S::bounded > 0) {
+      constexpr auto before = which;
+      if (is_bounded(extents[axis])) return this->values[before[axis]];
+    }
+    return static_cast<std::size_t>(extents[axis]);
   }
   template <std::size_t Axis> [[nodiscard]] constexpr auto get() const -> std::size_t {
     if constexpr (is_bounded(S::extents[Axis]))
@@ -187,6 +190,20 @@ template <class S> struct actual_extents : detail::run_time_extents<S::bounded> 
   [[nodiscard]] constexpr auto as() const -> actual_extents<Other> {
     return {static_cast<detail::run_time_extents<S::bounded> const&>(*this)};
   }
+};
+
+/// The extents of what has a shape: a member where some are bounded, else nothing. It is a base,
+/// as nvcc 13 gives a kernel a member that is [[no_unique_address]] at another place than the host
+/// wrote it to.
+template <class S, bool Bounded = (S::bounded > 0)> struct with_extents {
+  actual_extents<S> actual{};
+  [[nodiscard]] constexpr auto extents() const -> actual_extents<S> { return actual; }
+  [[nodiscard]] static constexpr auto of(actual_extents<S> const& x) -> with_extents { return {x}; }
+};
+template <class S> struct with_extents<S, false> {
+  static constexpr actual_extents<S> actual{};
+  [[nodiscard]] static constexpr auto extents() -> actual_extents<S> { return {}; }
+  [[nodiscard]] static constexpr auto of(actual_extents<S> const&) -> with_extents { return {}; }
 };
 
 }  // namespace tessera

@@ -80,7 +80,7 @@ template <class Y> constexpr void through_temporary(Y y, auto&& compute) {
   with_temporary<X>([&](X& temporary) {
     auto const to = view<T, shape_of<Y>, backend_of<Y>>{temporary.data(), y.actual};
     compute(to);
-    assign_pass(y, nodes::leaf<T, shape_of<Y>, backend_of<Y>>{{}, to.memory, to.actual});
+    assign_pass(y, nodes::leaf<T, shape_of<Y>, backend_of<Y>>{{}, to, to.memory});
   });
 }
 

@@ -35,17 +35,17 @@ template <class With, class E> [[nodiscard]] constexpr auto as_node(E&& e) {
     return X(std::forward<E>(e));
   } else if constexpr (is_strided<X>) {
     return nodes::strided_leaf<typename X::scalar_type, shape_of<X>, backend_of<X>, unit_last<X>>{
-        {}, e.data(), e.actual, e.strides};
+        {}, e, e.data(), e.strides};
   } else if constexpr (owning<X>) {
     static_assert(fixed_shape<shape_of<X>>,
                   "expression: a tensor with bounded extents needs its actual ones: x.sized(n)");
     using T = std::remove_pointer_t<decltype(e.data())>;
     if constexpr (std::is_lvalue_reference_v<E>)
-      return nodes::leaf<T, shape_of<X>, backend_of<X>>{{}, e.data(), {}};
+      return nodes::leaf<T, shape_of<X>, backend_of<X>>{{}, {}, e.data()};
     else
       return nodes::owned_leaf<X>{{}, e};
   } else {
-    return nodes::leaf<typename X::scalar_type, shape_of<X>, backend_of<X>>{{}, e.data(), e.actual};
+    return nodes::leaf<typename X::scalar_type, shape_of<X>, backend_of<X>>{{}, e, e.data()};
   }
 }
 template <class With, class E> using node_of = decltype(as_node<With>(std::declval<E>()));

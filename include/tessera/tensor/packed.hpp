@@ -18,11 +18,17 @@ namespace detail {
 
 /// A scale for each output, where the stored numbers have one.
 template <class T, class Stored, std::size_t Count> struct output_scales {
-  [[nodiscard]] static constexpr auto numbers() -> weight_scales<T, false> { return {}; }
+  [[nodiscard]] static constexpr auto matrix(Stored const* values, std::size_t row,
+                                             std::size_t column) -> weight_matrix<T, Stored> {
+    return {values, row, column};
+  }
 };
 template <class T, std::size_t Count> struct output_scales<T, std::int8_t, Count> {
   alignas(storage_alignment) T scale[Count];
-  [[nodiscard]] constexpr auto numbers() const -> weight_scales<T, true> { return {scale, 1, 0}; }
+  [[nodiscard]] constexpr auto matrix(std::int8_t const* values, std::size_t row,
+                                      std::size_t column) const -> weight_matrix<T, std::int8_t> {
+    return {values, row, column, {scale, 1, 0}};
+  }
 };
 
 /// The scale of numbers in 8 bits, value(k) for k < count: the largest magnitude over 127; 0 where
@@ -102,7 +108,7 @@ struct packed_matrix : detail::stored_weights<T, S, Backend, Stored> {
   [[no_unique_address]] detail::output_scales<T, Stored, stride> scales;
 
   [[nodiscard]] constexpr auto numbers() const -> weight_matrix<T, Stored> {
-    return {values, 1, stride, scales.numbers()};
+    return scales.matrix(values, 1, stride);
   }
   constexpr void pack(auto const& weights) {
     for (auto o = std::size_t{0}; o < out; ++o)
@@ -128,7 +134,7 @@ struct compact_matrix : detail::stored_weights<T, S, Backend, Stored> {
     if constexpr (is_block<Stored>)
       return {values, in, 1};
     else
-      return {values, in, 1, scales.numbers()};
+      return scales.matrix(values, in, 1);
   }
   constexpr void pack(auto const& weights) {
     for (auto o = std::size_t{0}; o < out; ++o) {

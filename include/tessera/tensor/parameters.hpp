@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/core/nothing.hpp>
 #include <tessera/core/path_name.hpp>
 #include <tessera/tensor/tensor.hpp>
 
@@ -135,7 +136,7 @@ constexpr void visit_parameters(F& f, path_name const& path, First& first, Rest&
   using P = std::remove_const_t<First>;
   if constexpr (requires { typename P::shape_type; }) {
     f(path, first, rest...);
-  } else if constexpr (std::is_empty_v<P>) {
+  } else if constexpr (is_empty<P>) {
   } else if constexpr (std::is_array_v<P>) {
     for (auto i = std::size_t{0}; i < std::extent_v<P>; ++i)
       visit_parameters(f, path / i, first[i], rest[i]...);
@@ -180,7 +181,7 @@ template <template <class...> class Tuple, class... M>
 template <class P> [[nodiscard]] constexpr auto numbers_in() -> std::size_t {
   if constexpr (requires { typename P::shape_type; }) {
     return P::shape_type::capacity;
-  } else if constexpr (std::is_empty_v<P>) {
+  } else if constexpr (is_empty<P>) {
     return 0;
   } else if constexpr (std::is_array_v<P>) {
     return std::extent_v<P> * numbers_in<std::remove_extent_t<P>>();
@@ -231,7 +232,7 @@ template <class P> [[nodiscard]] constexpr auto kind_in() -> number_kind {
       return {&kind_of_number<scalar_of<P>, backend_of<P>>, sizeof(P)};
     else
       return {nullptr, 0, true};
-  } else if constexpr (std::is_empty_v<P>) {
+  } else if constexpr (is_empty<P>) {
     return {};
   } else if constexpr (std::is_array_v<P>) {
     return kind_in<std::remove_extent_t<P>>().with_bytes(sizeof(P));

@@ -86,7 +86,7 @@ template <class S, std::size_t Most> struct row_block {
       return e;
     else
       return leaf<T, shape_type<R>, B>{
-          {}, e.memory == nullptr ? nullptr : e.memory + first * last_of<R>, {count}};
+          {}, {{count}}, e.memory == nullptr ? nullptr : e.memory + first * last_of<R>};
   }
   template <class F, class... Args>
   [[nodiscard]] constexpr auto of(map<F, Args...> const& e) const {

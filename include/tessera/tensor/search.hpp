@@ -46,9 +46,10 @@ template <bool Largest, std::size_t Axis, class Arg> struct found_index : base {
   };
   [[nodiscard]] constexpr auto extents() const { return actual_extents<shape_type>{}; }
   [[nodiscard]] constexpr auto row(leading_index<shape_type::rank> const& index) const {
+    constexpr auto actual = actual_extents<shape_type>{};
     auto at = std::size_t{0};
     for (auto a = std::size_t{0}; a + 1 < shape_type::rank; ++a)
-      at = (at + index[a]) * bound_of(shape_type::extents[a + 1]);
+      at = (at + index[a]) * actual[a + 1];
     return cursor{memory, at};
   }
   [[nodiscard]] constexpr auto flat_row() const { return cursor{memory, 0}; }

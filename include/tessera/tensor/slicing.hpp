@@ -22,7 +22,7 @@ struct value_of {
 };
 
 /// The elements of an operand that has memory once it is computed, by distances.
-template <class Arg, class S, bool UnitLast> struct arranged : base {
+template <class Arg, class S, bool UnitLast> struct arranged : base, with_extents<S> {
   using scalar_type = scalar_of<Arg> const;
   using shape_type = S;
   using backend_type = backend_of<Arg>;
@@ -31,14 +31,12 @@ template <class Arg, class S, bool UnitLast> struct arranged : base {
   static constexpr bool rows_apart = false;
 
   Arg arg;
-  [[no_unique_address]] actual_extents<S> actual;
   std::ptrdiff_t offset;
   std::array<std::ptrdiff_t, S::rank> strides;
 
-  [[nodiscard]] constexpr auto extents() const { return actual; }
   [[nodiscard]] constexpr auto row(leading_index<S::rank> const& index) const {
     return strided_leaf<scalar_type, S, backend_type, UnitLast>{
-        {}, arg.data() + offset, actual, strides}
+        {}, *this, arg.data() + offset, strides}
         .row(index);
   }
   constexpr void bind(auto& memory) { arg.bind(memory); }
@@ -87,7 +85,8 @@ template <class S, bool UnitLast, class X>
     return strided_view<T, S, backend_of<A>, UnitLast>{
         x.data() == nullptr ? nullptr : x.data() + offset, actual, strides};
   } else {
-    return nodes::arranged<A, S, UnitLast>{{}, std::forward<X>(x), actual, offset, strides};
+    return nodes::arranged<A, S, UnitLast>{
+        {}, with_extents<S>::of(actual), std::forward<X>(x), offset, strides};
   }
 }
 

@@ -38,7 +38,7 @@ template <class Backend> constexpr void reads_no_number() {
 ///
 /// Errors  of a temporary tensor there is no view: tests/fail/view_of_temporary.cpp; an extent
 ///         above its bound breaks the contract
-template <class T, class S, class Backend = default_backend> struct view {
+template <class T, class S, class Backend = default_backend> struct view : with_extents<S> {
   static_assert(complaint::holds<defined_backend<Backend>, Backend>,
                 "view: its backend is only declared here; cuda needs tessera/cuda.hpp");
 
@@ -48,15 +48,18 @@ template <class T, class S, class Backend = default_backend> struct view {
   static constexpr bool is_contiguous = true;
   static constexpr bool is_owning = false;
 
+  using with_extents<S>::actual;
   T* memory = nullptr;
-  [[no_unique_address]] actual_extents<S> actual{};
 
   view() = default;
   constexpr explicit view(T* data)
     requires fixed_shape<S>
       : memory{data} {}
-  constexpr view(T* data, actual_extents<S> extents) : memory{data}, actual{extents} {
-    if constexpr (S::bounded > 0) require(actual.fits(), "view: an extent above its bound");
+  constexpr view(T* data, actual_extents<S> extents) : memory{data} {
+    if constexpr (S::bounded > 0) {
+      actual = extents;
+      require(actual.fits(), "view: an extent above its bound");
+    }
   }
   view(view const&) = default;
   auto operator=(view const&) & -> view& = default;
@@ -290,21 +293,23 @@ template <class T, class S, class Backend> struct tensor {
 /// broadcast. Elements are not contiguous, so that kernels do not take it; expressions do, and it
 /// can be assigned to. UnitLast: the elements of the last axis lie one after another.
 template <class T, class S, class Backend = default_backend, bool UnitLast = false>
-struct strided_view {
+struct strided_view : with_extents<S> {
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
   static constexpr bool is_contiguous = false;
   static constexpr bool is_owning = false;
 
+  using with_extents<S>::actual;
   T* memory = nullptr;
-  [[no_unique_address]] actual_extents<S> actual{};
   std::array<std::ptrdiff_t, S::rank> strides{};
 
   strided_view() = default;
   constexpr strided_view(T* data, actual_extents<S> extents,
                          std::array<std::ptrdiff_t, S::rank> distances)
-      : memory{data}, actual{extents}, strides{distances} {}
+      : memory{data}, strides{distances} {
+    if constexpr (S::bounded > 0) actual = extents;
+  }
   strided_view(strided_view const&) = default;
   auto operator=(strided_view const&) & -> strided_view& = default;
 

@@ -50,29 +50,41 @@ template <class T, bool Scaled> struct weight_scales {
 };
 template <class T> struct weight_scales<T, false> {
   [[nodiscard]] constexpr auto transposed() const -> weight_scales { return {}; }
-  [[nodiscard]] constexpr auto part(std::size_t, std::size_t, std::size_t) const -> weight_scales {
-    return {};
-  }
 };
 
 /// A matrix of numbers T that are stored as Stored, by the distances of its rows and columns.
 template <class T, class Stored> struct weight_matrix {
+  static constexpr weight_scales<T, false> scales{};
+
   Stored const* data;
   std::size_t row;
   std::size_t column;
-  [[no_unique_address]] weight_scales<T, is_scaled<Stored>> scales{};
 
   [[nodiscard]] TESSERA_DEVICE constexpr auto at(std::size_t r, std::size_t c) const -> T {
-    auto const value = widened<T>(data[r * row + c * column]);
-    if constexpr (is_scaled<Stored>)
-      return value * scales.at(r, c);
-    else
-      return value;
+    return widened<T>(data[r * row + c * column]);
+  }
+  [[nodiscard]] constexpr auto transposed() const -> weight_matrix { return {data, column, row}; }
+  /// Every `step`th row from r on, and the columns from c on.
+  [[nodiscard]] constexpr auto part(std::size_t r, std::size_t c, std::size_t step = 1) const
+      -> weight_matrix {
+    return {data + r * row + c * column, row * step, column};
+  }
+};
+/// The same, with a scale for each output.
+template <class T, class Stored>
+  requires is_scaled<Stored>
+struct weight_matrix<T, Stored> {
+  Stored const* data;
+  std::size_t row;
+  std::size_t column;
+  weight_scales<T, true> scales{};
+
+  [[nodiscard]] TESSERA_DEVICE constexpr auto at(std::size_t r, std::size_t c) const -> T {
+    return widened<T>(data[r * row + c * column]) * scales.at(r, c);
   }
   [[nodiscard]] constexpr auto transposed() const -> weight_matrix {
     return {data, column, row, scales.transposed()};
   }
-  /// Every `step`th row from r on, and the columns from c on.
   [[nodiscard]] constexpr auto part(std::size_t r, std::size_t c, std::size_t step = 1) const
       -> weight_matrix {
     return {data + r * row + c * column, row * step, column, scales.part(r, c, step)};

@@ -28,5 +28,8 @@ auto main() -> int {
   check("convolutions", on_cuda::train_convolutions);
   check("remembering", on_cuda::train_remembering);
   check("traced layers", on_cuda::train_traced_layers);
-  return failed == 0 ? 0 : 1;
+  auto const far = on_cuda::largest_distance_of_expressions();
+  auto const holds = far < 1e-5;
+  std::printf("%-15s within %.1e%s\n", "expressions", far, holds ? "" : "  FAILED");
+  return failed == 0 && holds ? 0 : 1;
 }

@@ -27,3 +27,7 @@ TEST_CASE("cuda: models train as on the reference, launched singly or as one gra
   check("remembering", train_remembering);
   check("traced layers", train_traced_layers);
 }
+
+TEST_CASE("cuda: expressions have the numbers of the reference") {
+  CHECK(largest_distance_of_expressions() < 1e-6);
+}

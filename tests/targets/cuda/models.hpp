@@ -241,4 +241,43 @@ inline auto train_traced_layers(int steps, bool as_graph) -> distances {
   return run.train(steps, as_graph, no_context, no_context);
 }
 
+/// The largest difference of an expression's numbers.
+template <class F> [[nodiscard]] auto distance_of(F const& f) -> double {
+  using X = shape<5, 7, 4>;
+  auto const x = std::make_unique<tensor<float, X, reference>>();
+  auto const dx = device::make<tensor<float, X, cuda>>();
+  auto generator = torch_generator(5);
+  for (auto i = std::size_t{0}; i < x->size(); ++i)
+    x->values[i] = dx->values[i] = static_cast<float>(uniform(generator));
+  using S = shape_of<decltype(f(as_const(*x)))>;
+  auto const y = std::make_unique<tensor<float, S, reference>>();
+  auto const dy = device::make<tensor<float, S, cuda>>();
+  *y = f(as_const(*x));
+  *dy = f(as_const(*dx));
+  device::synchronize();
+  auto worst = 0.0;
+  for (auto i = std::size_t{0}; i < y->size(); ++i)
+    note(worst, static_cast<double>(y->values[i]), static_cast<double>(dy->values[i]));
+  return worst;
+}
+/// Nodes that the models have not: a kernel reads each by its row.
+inline auto largest_distance_of_expressions() -> double {
+  auto worst = 0.0;
+  auto const check = [&](auto const& f) { note(worst, 0, distance_of(f)); };
+  check([](auto x) { return transpose(x) * 2; });
+  check([](auto x) { return x - mean(x, axis<1>, keepdims); });
+  check([](auto x) { return exp(x[2]) * x; });
+  check([](auto x) { return where(x > 0, sin(x), sqrt(abs(x))); });
+  check([](auto x) { return softmax(x, axis<-1>) + softmax(x, axis<0>); });
+  check([](auto x) { return log_softmax(x, axis<-1>); });
+  check([](auto x) { return variance(x, axis<0, 1>); });
+  check([](auto x) { return max(x, axis<2>) + min(x, axis<-1>); });
+  check([](auto x) { return cast<float>(argmax(x, axis<-1>)); });
+  check([](auto x) { return cast<float>(argmin(x, axis<0>)); });
+  check([](auto x) { return concatenate(axis<1>, x, x * 3.0F) + 1; });
+  check([](auto x) { return stack(axis<-1>, x, transpose(transpose(x))); });
+  check([](auto x) { return erf(x) + gelu(x) * pow(abs(x), 1.5F); });
+  return worst;
+}
+
 }  // namespace on_cuda

@@ -71,6 +71,29 @@ struct deleter {
 };
 template <class T> using unique = std::unique_ptr<T, deleter>;
 
+/// Memory of the host that the device sees: what the host reads after every step comes from there
+/// without a page that moves.
+[[nodiscard]] inline auto allocate_on_host(std::size_t bytes) -> void* {
+#if defined(__CUDACC__)
+  void* memory = nullptr;
+  check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped),
+        "cudaHostAlloc");
+  std::memset(memory, 0, bytes);
+  return memory;
+#else
+  return allocate(bytes);
+#endif
+}
+struct host_deleter {
+  void operator()(void* memory) const noexcept {
+#if defined(__CUDACC__)
+    (void)cudaFreeHost(memory);
+#else
+    release(memory);
+#endif
+  }
+};
+
 /// An object of zeros in memory that host and device see: parameters, training<...>,
 /// inference<...>.
 ///

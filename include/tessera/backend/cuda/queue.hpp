@@ -37,6 +37,10 @@ template <class Body> void run_on_host(Body const& body, std::size_t blocks) {
 }
 
 #if defined(__CUDACC__)
+template <class Body> void check_launch() {
+  auto const error = cudaGetLastError();
+  if (error != cudaSuccess) check(error, __PRETTY_FUNCTION__);
+}
 template <class Body> __device__ void run_block(Body const& body) {
   __shared__ typename Body::shared shared;
   typename Body::registers own{};
@@ -46,7 +50,8 @@ template <class Body> __device__ void run_block(Body const& body) {
     body.run(p, blockIdx.x, threadIdx.x, shared, own);
   }
 }
-template <class Body> __global__ void run_value(Body body) { run_block(body); }
+/// Bytes, as the host counts them, so that tests can hold them against what the device reads.
+template <class Body, std::size_t Bytes> __global__ void run_value(Body body) { run_block(body); }
 template <class Body> __global__ void run_recorded(Body const* body) { run_block(*body); }
 #endif
 
@@ -64,7 +69,7 @@ class queue {
   static constexpr auto body_bytes = std::size_t{8} << 20;
   static constexpr auto most_numbers = std::size_t{256};
 
-  queue() : numbers_{static_cast<double*>(allocate(most_numbers * sizeof(double)))} {
+  queue() : numbers_{static_cast<double*>(allocate_on_host(most_numbers * sizeof(double)))} {
 #if defined(__CUDACC__)
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
 #endif
@@ -82,9 +87,10 @@ class queue {
     if (blocks == 0) return;
     if (not recording_) {
 #if defined(__CUDACC__)
-      detail::run_value<<<static_cast<unsigned>(blocks), static_cast<unsigned>(Body::threads), 0,
-                          stream_>>>(body);
-      check(cudaGetLastError(), "launch");
+      detail::run_value<Body, sizeof(Body)>
+          <<<static_cast<unsigned>(blocks), static_cast<unsigned>(Body::threads), 0, stream_>>>(
+              body);
+      detail::check_launch<Body>();
 #else
       if (delays_)
         delayed_.push_back([body, blocks] { detail::run_on_host(body, blocks); });
@@ -99,7 +105,7 @@ class queue {
 #if defined(__CUDACC__)
     detail::run_recorded<<<static_cast<unsigned>(blocks), static_cast<unsigned>(Body::threads), 0,
                            stream_>>>(reinterpret_cast<Body const*>(recording_->on_device + at));
-    check(cudaGetLastError(), "launch");
+    detail::check_launch<Body>();
 #else
     recording_->runs.push_back([](std::byte const* bodies, std::size_t place, std::size_t n) {
       detail::run_on_host(*reinterpret_cast<Body const*>(bodies + place), n);
@@ -206,7 +212,7 @@ class queue {
   recording* recording_ = nullptr;
   unique<std::byte> scratch_;
   std::size_t taken_ = 0;
-  unique<double> numbers_;
+  std::unique_ptr<double, host_deleter> numbers_;
   std::size_t asked_ = 0;
   std::map<std::pair<void const*, std::size_t>, unique<void>> constants_;
 #if defined(__CUDACC__)

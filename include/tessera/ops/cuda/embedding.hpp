@@ -18,19 +18,39 @@ template <class I, class T, class Stored> struct embedding_number {
     y[i] = weight.at(row_of_table(x[i / width], rows), i % width);
   }
 };
-/// One number of the table gets the slopes of all places that name its row, ascending.
+/// A block for each row of the table: its threads look together for the places that name the row,
+/// `threads` at a time, and then add the slopes there, ascending, to a number each.
 template <class I, class T> struct embedding_slope {
+  static constexpr std::size_t threads = 128;
+  struct shared {
+    bool names_row[threads];
+  };
+  using registers = device::empty;
+
   std::size_t count;
   I const* x;
   std::size_t rows;
   std::size_t width;
   T const* dy;
   T* dweight;
-  TESSERA_DEVICE void operator()(std::size_t at) const {
-    auto sum = dweight[at];
-    for (auto i = std::size_t{0}; i < count; ++i)
-      if (row_of_table(x[i], rows) == at / width) sum += dy[i * width + at % width];
-    dweight[at] = sum;
+
+  [[nodiscard]] TESSERA_DEVICE auto phases() const -> std::size_t {
+    return (count + threads - 1) / threads * 2;
+  }
+  TESSERA_DEVICE void run(std::size_t phase, std::size_t row, std::size_t thread, shared& s,
+                          registers&) const {
+    auto const first = phase / 2 * threads;
+    if (phase % 2 == 0) {
+      auto const i = first + thread;
+      s.names_row[thread] = i < count && row_of_table(x[i], rows) == row;
+      return;
+    }
+    for (auto c = thread; c < width; c += threads) {
+      auto sum = dweight[row * width + c];
+      for (auto i = std::size_t{0}; i < threads; ++i)
+        if (s.names_row[i]) sum += dy[(first + i) * width + c];
+      dweight[row * width + c] = sum;
+    }
   }
 };
 
@@ -46,8 +66,8 @@ template <> struct kernel_for<detail::embedding_fn, cuda> {
   template <class I, class T>
   static void parameters(std::size_t count, I const* x, std::size_t rows, std::size_t width,
                          T const* dy, T* dweight) {
-    device::for_each(rows * width,
-                     detail::embedding_slope<I, T>{count, x, rows, width, dy, dweight});
+    device::current().launch(detail::embedding_slope<I, T>{count, x, rows, width, dy, dweight},
+                             rows);
   }
 };
 

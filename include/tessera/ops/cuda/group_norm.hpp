@@ -150,24 +150,41 @@ template <class T> struct group_norm_input : group_norm_block<T> {
   }
 };
 
-/// One channel of the weight and bias, over the images ascending.
-template <class T> struct group_norm_weight {
+/// What one channel of one image adds to the slopes of weight and bias.
+template <class T> struct group_norm_part {
   group_norm_geometry g;
   T const* x;
   T const* mean;
   T const* scale;
   T const* dy;
+  channel_sums<T>* parts;  ///< (batch, channels)
+
+  TESSERA_DEVICE void operator()(std::size_t i) const {
+    auto const b = i / g.channels;
+    auto const c = i % g.channels;
+    auto const first = b * g.pixels * g.channels + c;
+    auto const group = b * g.groups + c / g.group_size();
+    auto const sums = sums_of_channel(g.pixels, g.channels, x + first, dy + first, mean[group]);
+    parts[i] = {sums.slope, sums.product * scale[group]};
+  }
+};
+/// One channel of the weight and bias, over the images ascending.
+template <class T> struct group_norm_weight {
+  group_norm_geometry g;
+  channel_sums<T> const* parts;
   T* dweight;
   T* dbias;
 
   TESSERA_DEVICE void operator()(std::size_t c) const {
+    auto weight = dweight[c];
+    auto bias = dbias[c];
     for (auto b = std::size_t{0}; b < g.batch; ++b) {
-      auto const first = b * g.pixels * g.channels + c;
-      auto const group = b * g.groups + c / g.group_size();
-      auto const sums = sums_of_channel(g.pixels, g.channels, x + first, dy + first, mean[group]);
-      dweight[c] += sums.product * scale[group];
-      dbias[c] += sums.slope;
+      auto const part = parts[b * g.channels + c];
+      weight += part.product;
+      bias += part.slope;
     }
+    dweight[c] = weight;
+    dbias[c] = bias;
   }
 };
 
@@ -190,9 +207,13 @@ template <> struct kernel_for<detail::group_norm_fn, cuda> {
   static void backward(geometry const& g, T const* x, T const* weight, T const*, T const* mean,
                        T const* scale, T const* dy, detail::group_norm_slopes<T> slopes, T*) {
     check(g);
-    if (slopes.dweight != nullptr)
-      device::for_each(g.channels, detail::group_norm_weight<T>{g, x, mean, scale, dy,
-                                                                slopes.dweight, slopes.dbias});
+    if (slopes.dweight != nullptr) {
+      auto const parts = device::scratch<detail::channel_sums<T>>(g.batch * g.channels);
+      device::for_each(g.batch * g.channels,
+                       detail::group_norm_part<T>{g, x, mean, scale, dy, parts.data()});
+      device::for_each(g.channels,
+                       detail::group_norm_weight<T>{g, parts.data(), slopes.dweight, slopes.dbias});
+    }
     if (slopes.dx == nullptr) return;
     auto body = detail::group_norm_input<T>{};
     body.geometry = g;

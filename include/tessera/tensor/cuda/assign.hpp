@@ -37,7 +37,7 @@ template <class Y, class E> struct assign_element {
       one_lane::store(y.memory + i,
                       nodes::detail::operand_flat_row<shape_of<Y>>(e).get(one_lane{}, i));
     } else {
-      auto const at = place_of_element<shape_of<Y>>(y.actual, i);
+      auto const at = place_of_element<shape_of<Y>>(y.extents(), i);
       auto const to = destination_row(y, at.leading);
       one_lane::store(
           to.data + static_cast<std::ptrdiff_t>(at.column) * nodes::stride_of(to),

@@ -58,7 +58,7 @@ struct written_memory {
 namespace nodes {
 
 template <class E>
-concept has_temporaries = not std::is_empty_v<typename E::temporaries>;
+concept has_temporaries = not is_empty<typename E::temporaries>;
 
 }  // namespace nodes
 

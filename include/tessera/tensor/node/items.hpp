@@ -8,21 +8,26 @@ namespace tessera::nodes {
 /// The operands of a node. Most have one, two or three: what has a name is not looked for.
 template <class... T> struct items {};
 template <class A> struct items<A> {
-  [[no_unique_address]] A a;
+  A a;
 };
 template <class A, class B> struct items<A, B> {
-  [[no_unique_address]] A a;
-  [[no_unique_address]] B b;
+  A a;
+  B b;
+};
+template <class A, class B, class C> struct items<A, B, C> {
+  A a;
+  B b;
+  C c;
 };
 template <class A, class B, class C, class... More> struct items<A, B, C, More...> {
-  [[no_unique_address]] A a;
-  [[no_unique_address]] B b;
-  [[no_unique_address]] C c;
-  [[no_unique_address]] items<More...> more;
+  A a;
+  B b;
+  C c;
+  items<More...> more;
 };
 
 template <class... T> [[nodiscard]] constexpr auto make_items(T const&... x) -> items<T...> {
-  if constexpr (sizeof...(T) < 3)
+  if constexpr (sizeof...(T) < 4)
     return {x...};
   else
     return [](auto const& a, auto const& b, auto const& c, auto const&... more) -> items<T...> {

@@ -33,7 +33,7 @@ template <class T> [[nodiscard]] constexpr auto stride_of(strided_row<T> const& 
 }
 
 /// A tensor or view, by its address.
-template <class T, class S, class Backend> struct leaf : base {
+template <class T, class S, class Backend> struct leaf : base, with_extents<S> {
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
@@ -42,13 +42,12 @@ template <class T, class S, class Backend> struct leaf : base {
   static constexpr bool rows_apart = true;
 
   T* memory;
-  [[no_unique_address]] actual_extents<S> actual;
 
-  [[nodiscard]] constexpr auto extents() const { return actual; }
   [[nodiscard]] constexpr auto data() const -> T* { return memory; }
   [[nodiscard]] constexpr auto row(leading_index<S::rank> const& index) const {
     auto at = std::size_t{0};
-    for (auto a = std::size_t{0}; a + 1 < S::rank; ++a) at = (at + index[a]) * actual[a + 1];
+    for (auto a = std::size_t{0}; a + 1 < S::rank; ++a)
+      at = (at + index[a]) * this->extents()[a + 1];
     return contiguous_row<T>{memory == nullptr ? nullptr : memory + at};
   }
   [[nodiscard]] constexpr auto flat_row() const { return contiguous_row<T>{memory}; }
@@ -59,12 +58,13 @@ template <class T, class S, class Backend> struct leaf : base {
     if constexpr (std::same_as<Result, S>) {
       if (static_cast<void const*>(memory) == w.begin) return false;  // element by element
     }
-    return w.overlaps(memory, memory + actual.size());
+    return w.overlaps(memory, memory + this->extents().size());
   }
 };
 
 /// A strided view, by its address. UnitLast: the elements of a row lie one after another.
-template <class T, class S, class Backend, bool UnitLast> struct strided_leaf : base {
+template <class T, class S, class Backend, bool UnitLast>
+struct strided_leaf : base, with_extents<S> {
   using scalar_type = T;
   using shape_type = S;
   using backend_type = Backend;
@@ -73,10 +73,8 @@ template <class T, class S, class Backend, bool UnitLast> struct strided_leaf : 
   static constexpr bool rows_apart = true;
 
   T* memory;
-  [[no_unique_address]] actual_extents<S> actual;
   std::array<std::ptrdiff_t, S::rank> strides;
 
-  [[nodiscard]] constexpr auto extents() const { return actual; }
   [[nodiscard]] constexpr auto row(leading_index<S::rank> const& index) const {
     auto at = std::ptrdiff_t{0};
     for (auto a = std::size_t{0}; a + 1 < S::rank; ++a)
@@ -90,10 +88,11 @@ template <class T, class S, class Backend, bool UnitLast> struct strided_leaf : 
   constexpr void bind(auto&) {}
   constexpr void compute() const {}
   template <class> [[nodiscard]] constexpr auto conflicts(written_memory const& w) const -> bool {
+    auto const extents_of_all = this->extents();
     auto last = std::ptrdiff_t{0};
     for (auto a = std::size_t{0}; a < S::rank; ++a)
-      last += static_cast<std::ptrdiff_t>(actual[a] - 1) * strides[a];
-    return actual.size() > 0 && w.overlaps(memory, memory + last + 1);
+      last += static_cast<std::ptrdiff_t>(extents_of_all[a] - 1) * strides[a];
+    return extents_of_all.size() > 0 && w.overlaps(memory, memory + last + 1);
   }
 };
 
@@ -111,7 +110,7 @@ template <class X> struct owned_leaf : base {
   [[nodiscard]] constexpr auto extents() const { return actual_extents<shape_type>{}; }
   [[nodiscard]] constexpr auto data() const { return value.data(); }
   [[nodiscard]] constexpr auto row(leading_index<shape_type::rank> const& index) const {
-    auto const at = leaf<scalar_type, shape_type, backend_type>{{}, value.data(), {}}.row(index);
+    auto const at = leaf<scalar_type, shape_type, backend_type>{{}, {}, value.data()}.row(index);
     return contiguous_row<scalar_type, false>{at.data};
   }
   [[nodiscard]] constexpr auto flat_row() const {

@@ -62,9 +62,10 @@ template <class A, class B, class C, class... D> struct shape_of_all<A, B, C, D.
 template <class Inner, class Outer>
 [[nodiscard]] constexpr auto inner_index(leading_index<Outer::rank> const& index)
     -> leading_index<Inner::rank> {
+  constexpr auto extents = Inner::extents;  // a kernel sees no static array of the host's
   auto inner = leading_index<Inner::rank>{};
   for (auto a = std::size_t{0}; a + 1 < Inner::rank; ++a)
-    inner[a] = Inner::extents[a] == 1 ? 0 : index[a + Outer::rank - Inner::rank];
+    inner[a] = extents[a] == 1 ? 0 : index[a + Outer::rank - Inner::rank];
   return inner;
 }
 
@@ -129,8 +130,8 @@ template <class F, class... Args> struct map : base {
   using shape_type = typename detail::shape_of_all<Args...>::type;
   using backend_type = typename detail::backend_of_all<Args...>::type;
   using scalar_type = decltype(F::value(std::declval<compute_of<scalar_of<Args>>>()...));
-  using temporaries = std::conditional_t<(std::is_empty_v<typename Args::temporaries> && ...),
-                                         nothing, all_temporaries<typename Args::temporaries...>>;
+  using temporaries = std::conditional_t<(is_empty<typename Args::temporaries> && ...), nothing,
+                                         all_temporaries<typename Args::temporaries...>>;
   static constexpr bool flat =
       ((Args::flat && (shape_of<Args>::rank == 0 || std::same_as<shape_of<Args>, shape_type>)) &&
        ...);
@@ -179,14 +180,14 @@ template <class F, class... Args> struct map : base {
                              detail::operand_flat_row<S>(args.c));
   }
   constexpr void bind([[maybe_unused]] auto& memory) {
-    if constexpr (not std::is_empty_v<temporaries>) {
+    if constexpr (not is_empty<temporaries>) {
       args.a.bind(memory.of.a);
       if constexpr (count > 1) args.b.bind(memory.of.b);
       if constexpr (count > 2) args.c.bind(memory.of.c);
     }
   }
   constexpr void compute() const {
-    if constexpr (not std::is_empty_v<temporaries>) {
+    if constexpr (not is_empty<temporaries>) {
       args.a.compute();
       if constexpr (count > 1) args.b.compute();
       if constexpr (count > 2) args.c.compute();

@@ -37,7 +37,9 @@ template <class Op, class... Args> struct result : base {
   }
   [[nodiscard]] constexpr auto data() const -> scalar_type const* { return memory; }
   [[nodiscard]] constexpr auto as_leaf() const {
-    return leaf<scalar_type const, shape_type, backend_type>{{}, memory, extents()};
+    auto x = leaf<scalar_type const, shape_type, backend_type>{{}, {}, memory};
+    if constexpr (shape_type::bounded > 0) x.actual = extents();
+    return x;
   }
   [[nodiscard]] constexpr auto row(leading_index<shape_type::rank> const& index) const {
     return as_leaf().row(index);
@@ -88,9 +90,9 @@ template <class E> using argument_temporaries = decltype(E::temporaries::of);
 template <class E> [[nodiscard]] constexpr auto bytes_of_temporaries(bool direct) -> std::size_t {
   if (direct) {
     if constexpr (is_result<E>)
-      return std::is_empty_v<argument_temporaries<E>> ? 0 : sizeof(argument_temporaries<E>);
+      return is_empty<argument_temporaries<E>> ? 0 : sizeof(argument_temporaries<E>);
   }
-  return std::is_empty_v<typename E::temporaries> ? 0 : sizeof(typename E::temporaries);
+  return is_empty<typename E::temporaries> ? 0 : sizeof(typename E::temporaries);
 }
 
 }  // namespace tessera::nodes

@@ -50,10 +50,10 @@ template <class Y>
   using T = typename Y::scalar_type;
   using S = shape_of<Y>;
   if constexpr (contiguous<Y>)
-    return nodes::leaf<T, S, backend_of<Y>>{{}, y.memory, y.actual}.row(index);
+    return nodes::leaf<T, S, backend_of<Y>>{{}, y, y.memory}.row(index);
   else
-    return nodes::strided_leaf<T, S, backend_of<Y>, unit_last<Y>>{{}, y.memory, y.actual, y.strides}
-        .row(index);
+    return nodes::strided_leaf<T, S, backend_of<Y>, unit_last<Y>>{{}, y, y.memory, y.strides}.row(
+        index);
 }
 
 }  // namespace detail

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""layout.py <object> <file.ptx>...: host and device code mean the same by a body.
+
+nvcc 13 reads a program twice: its own front end makes the device code, the host compiler the host code. Where they
+disagree, a GPU computes something else, or finds no kernel. This compares, without a GPU,
+
+- the kernels that the host code of the object launches and those that the device code has: a shape that one of them
+  counts otherwise, a specialization that it does not match, is another name;
+- the bytes of a body on the host, which stand in its kernel's name, and of the parameter that the device reads:
+  members that are [[no_unique_address]] lie elsewhere there;
+- and that no kernel traps, as one does in place of a call, or of a static array, that device code cannot reach. Those
+  that check a number of their input may.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+MAY_TRAP = ("embedding_number", "embedding_slope", "cross_entropy_row")
+KERNEL = re.compile(r"\.entry (_ZN7tessera6device6detail(?:9run_value|12run_recorded)\w*)\((.*?)\n\)(.*?\n)\}\n", re.S)
+failures = 0
+
+
+def check(holds, what):
+    global failures
+    if not holds:
+        failures += 1
+        if failures < 10:
+            print("FAILED:", what)
+
+
+symbols = subprocess.run(["nm", sys.argv[1]], capture_output=True, text=True, check=True).stdout
+launched = {name.replace("detailL", "detail", 1)
+            for name in re.findall(r" [tTwW] (_ZN7tessera6device6detailL?(?:9run_value|12run_recorded)I\w*)$", symbols, re.M)}
+check(launched, f"{sys.argv[1]} launches kernels")
+for path in sys.argv[2:]:
+    text = pathlib.Path(path).read_text(encoding="utf-8")
+    kernels = KERNEL.findall(text)
+    names = {name for name, _, _ in kernels}
+    check(len(kernels) == text.count(".entry _ZN7tessera"), f"{path}: {len(kernels)} kernels of all were understood")
+    check(launched <= names, f"{path}: the host launches what is not there: {sorted(launched - names)[:1]}")
+    for name, parameters, body in kernels:
+        check("trap;" not in body or any(one in name for one in MAY_TRAP), f"{path}: a trap in {name}")
+        host = re.search(r"9run_value.*Lm(\d+)EEEvT_$", name)
+        device = re.search(r"\.b8 \w+_param_0\[(\d+)\]", parameters)
+        check("9run_value" not in name or (host and device and host[1] == device[1]),
+              f"{path}: the host writes {host and host[1]} bytes, the device reads {device and device[1]}: {name}")
+    print(f"{path}: {len(kernels)} kernels, {len(launched)} launched by the host")
+sys.exit(1 if failures else 0)
