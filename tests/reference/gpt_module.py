@@ -13,8 +13,8 @@ class Attention(nn.Module):
 
     def turn(self, x):  # (batch, heads, time, width), pairs (i, i + width / 2)
         half = self.w // 2
-        f = (10000.0 ** (-2 * torch.arange(half, dtype=torch.float64) / self.w)).to(x.dtype)
-        angle = torch.arange(x.shape[2], dtype=x.dtype)[:, None] * f
+        f = (10000.0 ** (-2 * torch.arange(half, dtype=torch.float64, device=x.device) / self.w)).to(x.dtype)
+        angle = torch.arange(x.shape[2], dtype=x.dtype, device=x.device)[:, None] * f
         a, b = x[..., :half], x[..., half:]
         return torch.cat([a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()], -1)
 

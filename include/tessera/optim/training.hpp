@@ -62,8 +62,7 @@ template <contiguous Given> struct tensor_given<Given> {
 };
 template <class Loss, class Y, class Given>
 using target_wanted =
-    target_type<Loss, Y,
-                either<contiguous<Given>, typename tensor_given<Given>::kind, Y>>;
+    target_type<Loss, Y, either<contiguous<Given>, typename tensor_given<Given>::kind, Y>>;
 
 /// False for NaN and infinity, in numbers that have them.
 template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
@@ -110,8 +109,7 @@ struct training {
                                                                  call_type, fused>())::type;
   static_assert(complaint::holds<std::same_as<late_reader, complaint::none>, late_reader>,
                 "a fused update: this layer reads parameters after it added to their gradient");
-  using pass_type =
-      differentiation_into<taken, X, either<fused, no_gradient, void>, Inputs...>;
+  using pass_type = differentiation_into<taken, X, either<fused, no_gradient, void>, Inputs...>;
   using model = typename pass_type::model;
   using input = X;
   using output = typename pass_type::output;

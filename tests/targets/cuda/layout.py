@@ -30,8 +30,8 @@ def check(holds, what):
 
 
 symbols = subprocess.run(["nm", sys.argv[1]], capture_output=True, text=True, check=True).stdout
-launched = {name.replace("detailL", "detail", 1)
-            for name in re.findall(r" [tTwW] (_ZN7tessera6device6detailL?(?:9run_value|12run_recorded)I\w*)$", symbols, re.M)}
+stub = r" [tTwW] (_ZN7tessera6device6detailL?(?:9run_value|12run_recorded)I\w*)$"
+launched = {name.replace("detailL", "detail", 1) for name in re.findall(stub, symbols, re.M)}
 check(launched, f"{sys.argv[1]} launches kernels")
 for path in sys.argv[2:]:
     text = pathlib.Path(path).read_text(encoding="utf-8")

@@ -22,6 +22,7 @@ template <class I, class T, class Stored> struct embedding_number {
 /// `threads` at a time, and then add the slopes there, ascending, to a number each.
 template <class I, class T> struct embedding_slope {
   static constexpr std::size_t threads = 128;
+  static constexpr std::size_t at_once = 8;
   struct shared {
     bool names_row[threads];
   };
@@ -47,8 +48,18 @@ template <class I, class T> struct embedding_slope {
     }
     for (auto c = thread; c < width; c += threads) {
       auto sum = dweight[row * width + c];
-      for (auto i = std::size_t{0}; i < threads; ++i)
-        if (s.names_row[i]) sum += dy[(first + i) * width + c];
+      for (auto i = std::size_t{0}; i < threads;) {
+        std::size_t places[at_once];
+        T slopes[at_once];
+        auto n = std::size_t{0};
+        for (; i < threads && n < at_once; ++i)
+          if (s.names_row[i]) places[n++] = first + i;
+        // All are read before the first is added, so that they wait for memory together.
+        for (auto k = std::size_t{0}; k < at_once; ++k)
+          slopes[k] = k < n ? dy[places[k] * width + c] : T{0};
+        for (auto k = std::size_t{0}; k < at_once; ++k)
+          if (k < n) sum += slopes[k];
+      }
       dweight[row * width + c] = sum;
     }
   }

@@ -18,6 +18,16 @@ TESSERA_DEVICE constexpr void set_index(std::array<std::size_t, Rank> const& ext
     k /= extents[a - 1];
   }
 }
+/// The next element of those axes.
+template <axis_mask Mask, std::size_t Rank, std::size_t Leading>
+TESSERA_DEVICE constexpr void advance_index(std::array<std::size_t, Rank> const& extents,
+                                            std::array<std::size_t, Leading>& index) {
+  for (auto a = Leading; a > 0; --a) {
+    if (not has(Mask, a - 1)) continue;
+    if (++index[a - 1] < extents[a - 1]) return;
+    index[a - 1] = 0;
+  }
+}
 template <axis_mask Mask, std::size_t Rank>
 [[nodiscard]] constexpr auto count_of(std::array<std::size_t, Rank> const& extents) -> std::size_t {
   auto n = std::size_t{1};
@@ -78,10 +88,12 @@ template <class Join, class T, class E, class Axes> struct columns_of_expression
                                          std::size_t end) const -> T {
     auto const n = extents[extents.size() - 1];
     auto index = leading_index<shape_of<E>::rank>{};
+    auto const k = i % n;
     set_index<Axes::kept>(extents, index, i / n);
+    set_index<Axes::outer>(extents, index, first);
     for (auto o = first; o < end; ++o) {
-      set_index<Axes::outer>(extents, index, o);
-      joined = Join::join(joined, e.row(index).get(one_lane{}, i % n));
+      joined = Join::join(joined, e.row(index).get(one_lane{}, k));
+      advance_index<Axes::outer>(extents, index);
     }
     return joined;
   }
@@ -113,14 +125,14 @@ template <class Join, class T, class Columns> struct join_columns_body {
     one_lane::store(out + at, columns.join(start, at % results, first, end));
   }
 };
-/// Columns of more than 128 outer indices are cut into parts of at least 64, joined in their order.
+/// Columns of more than 128 outer indices are cut into parts of at least 16, joined in their order.
 template <class Join, class T, class Columns>
 void join_columns(Columns const& columns, std::size_t results, std::size_t outer, T* out,
                   bool adds) {
   using body = join_columns_body<Join, T, Columns>;
   if (outer <= 128)
     return device::for_each(results, body{columns, out, results, outer, outer, adds});
-  auto const each = outer <= 65'536 ? std::size_t{64} : (outer + 1023) / 1024;
+  auto const each = outer <= 65'536 ? std::size_t{16} : (outer + 4095) / 4096;
   auto const parts = (outer + each - 1) / each;
   auto const of_parts = device::scratch<T>(parts * results);
   device::for_each(parts * results, body{columns, of_parts.data(), results, outer, each, false});
