@@ -4,8 +4,8 @@
 nvcc 13 reads a program twice: its own front end makes the device code, the host compiler the host code. Where they
 disagree, a GPU computes something else, or finds no kernel. This compares, without a GPU,
 
-- the kernels that the host code of the object launches and those that the device code has: a shape that one of them
-  counts otherwise, a specialization that it does not match, is another name;
+- the bodies that the host code of the object launches and those that the device code has: a shape that one of them
+  counts otherwise, a specialization that it does not match, is another name. nvcc then leaves the stub of no kernel;
 - the bytes of a body on the host, which stand in its kernel's name, and of the parameter that the device reads:
   members that are [[no_unique_address]] lie elsewhere there;
 - and that no kernel traps, as one does in place of a call, or of a static array, that device code cannot reach. Those
@@ -29,21 +29,32 @@ def check(holds, what):
             print("FAILED:", what)
 
 
+def matches(pattern, names):
+    """The groups of the pattern in demangled names, without the spaces between two `>`."""
+    filtered = subprocess.run(["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True)
+    found = [re.match(pattern, name) for name in filtered.stdout.replace("> >", ">>").replace("> >", ">>").splitlines()]
+    return [match.groups() for match in found if match]
+
+
 symbols = subprocess.run(["nm", sys.argv[1]], capture_output=True, text=True, check=True).stdout
-stub = r" [tTwW] (_ZN7tessera6device6detailL?(?:9run_value|12run_recorded)I\w*)$"
-launched = {name.replace("detailL", "detail", 1) for name in re.findall(stub, symbols, re.M)}
+functions = {name.split(".")[0] for name in re.findall(r" [tTwW] (_ZN7tessera6device\S+)$", symbols, re.M)}
+launched = {body for body, in matches(r"void tessera::device::queue::launch<(.*?) ?>\(", functions)}
+launched |= {f"tessera::device::detail::for_each_body<{f}>"
+             for f, in matches(r"void tessera::device::for_each<(.*?) ?>\(unsigned long", functions)}
 check(launched, f"{sys.argv[1]} launches kernels")
+check("__wrapper__device_stub_" not in symbols, f"{sys.argv[1]} has the stub of no kernel")
 for path in sys.argv[2:]:
     text = pathlib.Path(path).read_text(encoding="utf-8")
     kernels = KERNEL.findall(text)
-    names = {name for name, _, _ in kernels}
+    pattern = r"void tessera::device::detail::run_(?:value<(.*), \d+ul|recorded<(.*?)) ?>\("
+    bodies = {value or recorded for value, recorded in matches(pattern, [name for name, _, _ in kernels])}
     check(len(kernels) == text.count(".entry _ZN7tessera"), f"{path}: {len(kernels)} kernels of all were understood")
-    check(launched <= names, f"{path}: the host launches what is not there: {sorted(launched - names)[:1]}")
+    check(launched <= bodies, f"{path}: the host launches what is not there: {sorted(launched - bodies)[:1]}")
     for name, parameters, body in kernels:
         check("trap;" not in body or any(one in name for one in MAY_TRAP), f"{path}: a trap in {name}")
         host = re.search(r"9run_value.*Lm(\d+)EEEvT_$", name)
         device = re.search(r"\.b8 \w+_param_0\[(\d+)\]", parameters)
         check("9run_value" not in name or (host and device and host[1] == device[1]),
               f"{path}: the host writes {host and host[1]} bytes, the device reads {device and device[1]}: {name}")
-    print(f"{path}: {len(kernels)} kernels, {len(launched)} launched by the host")
+    print(f"{path}: {len(kernels)} kernels, {len(launched)} bodies that the host launches by name")
 sys.exit(1 if failures else 0)
