@@ -198,12 +198,10 @@ template <class S> struct actual_extents : detail::run_time_extents<S::bounded> 
 template <class S, bool Bounded = (S::bounded > 0)> struct with_extents {
   actual_extents<S> actual{};
   [[nodiscard]] constexpr auto extents() const -> actual_extents<S> { return actual; }
-  [[nodiscard]] static constexpr auto of(actual_extents<S> const& x) -> with_extents { return {x}; }
 };
 template <class S> struct with_extents<S, false> {
   static constexpr actual_extents<S> actual{};
   [[nodiscard]] static constexpr auto extents() -> actual_extents<S> { return {}; }
-  [[nodiscard]] static constexpr auto of(actual_extents<S> const&) -> with_extents { return {}; }
 };
 
 }  // namespace tessera

@@ -85,8 +85,9 @@ template <class S, bool UnitLast, class X>
     return strided_view<T, S, backend_of<A>, UnitLast>{
         x.data() == nullptr ? nullptr : x.data() + offset, actual, strides};
   } else {
-    return nodes::arranged<A, S, UnitLast>{
-        {}, with_extents<S>::of(actual), std::forward<X>(x), offset, strides};
+    auto node = nodes::arranged<A, S, UnitLast>{{}, {}, std::forward<X>(x), offset, strides};
+    if constexpr (S::bounded > 0) node.actual = actual;
+    return node;
   }
 }
 

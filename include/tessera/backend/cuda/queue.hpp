@@ -37,10 +37,7 @@ template <class Body> void run_on_host(Body const& body, std::size_t blocks) {
 }
 
 #if defined(__CUDACC__)
-template <class Body> void check_launch() {
-  auto const error = cudaGetLastError();
-  if (error != cudaSuccess) check(error, __PRETTY_FUNCTION__);
-}
+template <class Body> void check_launch() { check(cudaGetLastError(), __PRETTY_FUNCTION__); }
 template <class Body> __device__ void run_block(Body const& body) {
   __shared__ typename Body::shared shared;
   typename Body::registers own{};
