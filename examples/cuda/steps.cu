@@ -86,9 +86,9 @@ class trainer_of final : public trainer {
       typename std::conditional_t<has_condition_, object_of<void>,
                                   std::type_identity<training<Model, X, Optimizer>>>::type;
   device::unique<object> learner_ = device::make<object>();
-  device::unique<X> x_ = device::make<X>();
-  device::unique<Y> y_ = device::make<Y>();
-  device::unique<C> c_ = device::make<C>();
+  device::unique_on_host<X> x_ = device::make_on_host<X>();
+  device::unique_on_host<Y> y_ = device::make_on_host<Y>();
+  device::unique_on_host<C> c_ = device::make_on_host<C>();
   Optimizer optimizer_;
   device::graph<one_step> graph_{one_step{this}};
 };

@@ -22,7 +22,7 @@
 #include <tessera/ops/cuda/embedding.hpp>
 #include <tessera/ops/cuda/group_norm.hpp>
 #include <tessera/ops/cuda/max_pool2d.hpp>
-#include <tessera/ops/cuda/recurrent.hpp>
+#include <tessera/ops/cuda/recurrent_sequence.hpp>
 #include <tessera/ops/cuda/rms_norm.hpp>
 #include <tessera/ops/cuda/rotary.hpp>
 #include <tessera/ops/cuda/sinusoidal.hpp>

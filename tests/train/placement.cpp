@@ -19,12 +19,14 @@ static_assert(not std::same_as<placed<int, cuda>, std::unique_ptr<int>>);
 
 template <class Backend> void check_zeros() {
   auto const one = make_placed<weights<Backend>, Backend>();
+  auto const on_host = make_placed_on_host<weights<Backend>, Backend>();
   auto const some = make_placed<weights<Backend>[], Backend>(std::size_t{3});
   auto const is_zero = [](auto const& w) {
     return reinterpret_cast<std::uintptr_t>(w.values) % storage_alignment == 0 &&
            std::all_of(w.values, w.values + w.padded, [](float v) { return v == 0; });
   };
   CHECK(is_zero(*one));
+  CHECK(is_zero(*on_host));
   for (auto i = std::size_t{0}; i < 3; ++i) CHECK(is_zero(some[i]));
 }
 

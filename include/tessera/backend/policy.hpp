@@ -98,7 +98,8 @@ struct kernel_for<Op, Backend> : kernel_for<Op, typename Backend::fallback> {};
 namespace detail {
 
 /// Where memory is a device's, kernel_for<memory_fn, Backend> has allocate(bytes), of zeros that
-/// host and device see, release(memory), and wait(), until all that was launched is done.
+/// host and device see, and release(memory); allocate_on_host and release_on_host, of zeros that
+/// stay on the host's side; and wait(), until all that was launched is done.
 struct memory_fn {};
 
 }  // namespace detail

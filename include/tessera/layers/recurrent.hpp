@@ -132,18 +132,22 @@ struct recurrent_layer {
     auto& state = start_of<backend>(m);
     auto const h = state.h.sized_like(x[0]);
     if constexpr (m.training) copy_on<backend>(m.kept.start, state);
-    for (auto s = std::size_t{0}; s < time; ++s) {
-      auto const t = at(s, time);
-      auto const h_before = s == 0 ? as_const(h) : as_const(y[at(s - 1, time)]);
-      if constexpr (m.training)
-        forward_kept(p, x, s, h_before, carried(state, x[0]), y[t], m);
-      else
-        forward_once(p, x[t], h_before, carried(state, x[t]), y[t], m);
+    if constexpr (in_one_launch<kind_of<decltype(x)>>) {
+      forward_all(p, x, h, state, y, m);
+    } else {
+      for (auto s = std::size_t{0}; s < time; ++s) {
+        auto const t = at(s, time);
+        auto const h_before = s == 0 ? as_const(h) : as_const(y[at(s - 1, time)]);
+        if constexpr (m.training)
+          forward_kept(p, x, s, h_before, carried(state, x[0]), y[t], m);
+        else
+          forward_once(p, x[t], h_before, carried(state, x[t]), y[t], m);
+      }
+      auto const last = at(time - 1, time);
+      assign(h, as_const(y[last]));
+      if constexpr (m.training && Cell::carries)
+        assign(carried(state, x[0]), as_const(m.kept.beside.sized_like(x)[last]));
     }
-    auto const last = at(time - 1, time);
-    assign(h, as_const(y[last]));
-    if constexpr (m.training && Cell::carries)
-      assign(carried(state, x[0]), as_const(m.kept.beside.sized_like(x)[last]));
   }
   static constexpr void backward(auto const& p, auto x, auto y, auto dy, auto dx, auto& gradient,
                                  auto m) {
@@ -153,33 +157,39 @@ struct recurrent_layer {
     auto const values = m.kept.gates.sized_like(x);   // (time, ..., gates), then their slopes
     auto const beside = m.kept.beside.sized_like(x);  // (time, ..., Hidden), slopes too if a sum
     auto const start = as_const(m.kept.start.h.sized_like(x[0]));
-    auto const dh = m.work.dh.sized_like(x[0]);  // (..., Out)
-    auto const d = m.work.d.sized_like(x[0]);    // (..., Hidden)
-    assign(d, T{0});
-    for (auto s = time; s-- > 0;) {
-      auto const t = at(s, time);
-      auto const arrives =
-          s + 1 < time ? as_const(dh) : as_const(without_memory<kind_of<decltype(dh)>>(dh.actual));
-      auto const back = [&](auto from_above, auto from_after) {
-        recurrent_step_backward<Cell>(values[t], beside_of(beside[t]), before(m, x, y, s),
-                                      from_above, from_after, d);
-      };
-      if constexpr (projected) {
-        if (arrives.has_memory())
-          assign(dh, dy[t] + arrives);
-        else
-          assign(dh, dy[t]);
-        auto const hidden = m.kept.hidden.sized_like(x)[t];
-        auto const dhidden = m.work.hidden.sized_like(x[0]);
-        affine_map_input(p.weight_hr, as_const(dh), dhidden);
-        affine_map_parameters(as_const(hidden), as_const(dh), gradient.weight_hr.data(),
-                              static_cast<T*>(nullptr));
-        back(as_const(dhidden),
-             as_const(without_memory<kind_of<decltype(dhidden)>>(dhidden.actual)));
-      } else {
-        back(dy[t], arrives);
+    if constexpr (in_one_launch<kind_of<decltype(x)>>) {
+      recurrent_sequence<Cell>.backward(p.weight_hh, values, beside_of(beside), before(m, x, y, 0),
+                                        seen_by_formulas(m, x, y), dy, Place.reversed);
+    } else {
+      auto const dh = m.work.dh.sized_like(x[0]);  // (..., Out)
+      auto const d = m.work.d.sized_like(x[0]);    // (..., Hidden)
+      assign(d, T{0});
+      for (auto s = time; s-- > 0;) {
+        auto const t = at(s, time);
+        auto const arrives = s + 1 < time
+                                 ? as_const(dh)
+                                 : as_const(without_memory<kind_of<decltype(dh)>>(dh.actual));
+        auto const back = [&](auto from_above, auto from_after) {
+          recurrent_step_backward<Cell>(values[t], beside_of(beside[t]), before(m, x, y, s),
+                                        from_above, from_after, d);
+        };
+        if constexpr (projected) {
+          if (arrives.has_memory())
+            assign(dh, dy[t] + arrives);
+          else
+            assign(dh, dy[t]);
+          auto const hidden = m.kept.hidden.sized_like(x)[t];
+          auto const dhidden = m.work.hidden.sized_like(x[0]);
+          affine_map_input(p.weight_hr, as_const(dh), dhidden);
+          affine_map_parameters(as_const(hidden), as_const(dh), gradient.weight_hr.data(),
+                                static_cast<T*>(nullptr));
+          back(as_const(dhidden),
+               as_const(without_memory<kind_of<decltype(dhidden)>>(dhidden.actual)));
+        } else {
+          back(dy[t], arrives);
+        }
+        if (s > 0) slope_of_input(p.weight_hh, as_const(values[t]), dh);
       }
-      if (s > 0) slope_of_input(p.weight_hh, as_const(values[t]), dh);
     }
     auto const slope = as_const(values);
     auto* const dweight_hh = gradient.weight_hh.data();
@@ -219,6 +229,23 @@ struct recurrent_layer {
       S::capacity / In * (rows * (In + out) + (projected ? out * Hidden : 0));
 
  private:
+  /// True where a device takes all steps at once.
+  template <class X>
+  static constexpr bool in_one_launch = [] {
+    if constexpr (projected || not on_device<backend_of<X>>)
+      return false;
+    else
+      return recurrent_sequence<Cell>.template fits<X, Hidden>;
+  }();
+  static void forward_all(auto const& p, auto x, auto h, auto& state, auto y, auto m) {
+    auto const c = carried(state, x[0]);
+    if constexpr (m.training)
+      recurrent_sequence<Cell>.forward(p, x, h, c, m.kept.gates.sized_like(x),
+                                       m.kept.beside.sized_like(x), y, Place.reversed);
+    else
+      recurrent_sequence<Cell>.forward(p, x, h, c, nowhere<rows>(x), nowhere<Hidden>(x), y,
+                                       Place.reversed);
+  }
   /// The sample of step s.
   [[nodiscard]] static constexpr auto at(std::size_t s, std::size_t time) -> std::size_t {
     return Place.reversed ? time - 1 - s : s;
@@ -263,6 +290,13 @@ struct recurrent_layer {
   template <std::size_t Width> [[nodiscard]] static constexpr auto nowhere(auto sample) {
     using W = resized<kind_of<decltype(sample)>, Width>;
     return without_memory<W>(sample.actual.template as<shape_of<W>>());
+  }
+  /// What the formulas see of each step, in the next one.
+  [[nodiscard]] static constexpr auto seen_by_formulas(auto m, auto x, auto y) {
+    if constexpr (Cell::carries)
+      return as_const(m.kept.beside.sized_like(x));
+    else
+      return y;
   }
   /// What the formulas of step s see of the step before.
   [[nodiscard]] TESSERA_INLINE static constexpr auto before(auto m, auto x, auto y, std::size_t s) {

@@ -64,6 +64,24 @@ template <class Cell> struct recurrent_step_backward_fn {
   }
 };
 
+template <class Cell> struct recurrent_sequence_fn {
+  template <class X, std::size_t Hidden>
+  static constexpr bool fits =
+      kernel_for<recurrent_sequence_fn, backend_of<X>>::template fits<scalar_of<X>,
+                                                                      last_of<shape_of<X>>, Hidden>;
+
+  void forward(auto const& p, auto x, auto h, auto carried, auto gates, auto beside, auto y,
+               bool reversed) const {
+    kernel_for<recurrent_sequence_fn, backend_of<decltype(x)>>::forward(p, x, h, carried, gates,
+                                                                        beside, y, reversed);
+  }
+  void backward(auto const& weight_hh, auto gates, auto beside, auto start, auto before, auto dy,
+                bool reversed) const {
+    kernel_for<recurrent_sequence_fn, backend_of<decltype(dy)>>::backward(
+        weight_hh, gates, beside, start, before, dy, reversed);
+  }
+};
+
 }  // namespace detail
 
 /// One step of a cell: its sums of W_ih·x + b_ih and W_hh·h + b_hh, then its formulas.
@@ -79,5 +97,16 @@ template <class Cell> inline constexpr auto recurrent_step = detail::recurrent_s
 /// step after, is added to dy; either may have no memory.
 template <class Cell>
 inline constexpr auto recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>{};
+
+/// All steps of a sequence, on a device whose launches cost more than a step; `fits` where it has
+/// a kernel for them.
+///
+/// Shapes  x (time, ..., In), y and dy (time, ..., Hidden), and so gates and beside, as for a step;
+///         h and carried (..., Hidden) are those of the start, and after it of the end. Backward:
+///         before (time, ..., Hidden) is what the formulas see of the step before, which lies a
+///         sample earlier, start the same of the first
+/// Cost    of recurrent_step and recurrent_step_backward for each step, and its dh
+template <class Cell>
+inline constexpr auto recurrent_sequence = detail::recurrent_sequence_fn<Cell>{};
 
 }  // namespace tessera

@@ -17,7 +17,7 @@ namespace tessera::detail {
 /// Memory for a batch of a source, a slot for each chunk.
 template <class Training, class Target, class Source> [[nodiscard]] auto slots_of(Source const&) {
   using X = typename Training::input;
-  return make_placed<slot_of<Source, X, Target>[], backend_of<X>>(Training::chunks);
+  return make_placed_on_host<slot_of<Source, X, Target>[], backend_of<X>>(Training::chunks);
 }
 /// What a source lends a call besides x.
 template <class Source>

@@ -21,6 +21,7 @@ auto main() -> int {
   };
   check("filter", on_cuda::train_filter);
   check("gated units", on_cuda::train_gated);
+  check("wide", on_cuda::train_wide);
   check("language model", on_cuda::train_language_model);
   check("llama", on_cuda::train_llama);
   check("gpt2", on_cuda::train_gpt2);

@@ -18,6 +18,7 @@ TEST_CASE("cuda: models train as on the reference, launched singly or as one gra
   };
   check("filter", train_filter);
   check("gated units", train_gated);
+  check("wide", train_wide);
   // The slope of a key's bias is zero, and Adam makes a step of what rounding leaves of it.
   check("language model", train_language_model, 1e-4);
   check("llama", train_llama);

@@ -130,9 +130,12 @@ struct gated
     : sequential<transposed_layer,
                  gru<5, 16, gru_options{.layers = 2, .dropout = 0.3, .bidirectional = true}>,
                  parallel<last_step, mean_over_time>, linear<64, 1>> {};
-template <class Model, class S, class R>
+/// More units than a thread holds weights of, with and without biases.
+struct wide : sequential<lstm<5, 80>, gru<80, 40>, lstm<40, 200, lstm_options{.bias = false}>,
+                         linear<200, 1>> {};
+template <class Model, class S, class R, class Optimizer = adam>
 [[nodiscard]] auto train_recurrent(int steps, bool as_graph) -> distances {
-  auto run = side_by_side<Model, S, R, float, adam, mse>{};
+  auto run = side_by_side<Model, S, R, float, Optimizer, mse>{};
   run.fill(uniform, uniform);
   auto const context = [](int step) {
     return random_context{.seed = 3, .step = static_cast<std::uint64_t>(step)};
@@ -141,6 +144,9 @@ template <class Model, class S, class R>
 }
 inline auto train_filter(int steps, bool as_graph) -> distances {
   return train_recurrent<filter, shape<12, 4, 5>, shape<12, 4, 1>>(steps, as_graph);
+}
+inline auto train_wide(int steps, bool as_graph) -> distances {
+  return train_recurrent<wide, shape<6, 4, 5>, shape<6, 4, 1>, sgd>(steps, as_graph);
 }
 inline auto train_gated(int steps, bool as_graph) -> distances {
   return train_recurrent<gated, shape<4, 12, 5>, shape<4, 1>>(steps, as_graph);

@@ -71,8 +71,8 @@ struct deleter {
 };
 template <class T> using unique = std::unique_ptr<T, deleter>;
 
-/// Memory of the host that the device sees: what the host reads after every step comes from there
-/// without a page that moves.
+/// Memory of zeros of the host that the device sees: what the host reads after every step, or
+/// writes before it, comes from there without a page that moves.
 [[nodiscard]] inline auto allocate_on_host(std::size_t bytes) -> void* {
 #if defined(__CUDACC__)
   void* memory = nullptr;
@@ -93,6 +93,7 @@ struct host_deleter {
 #endif
   }
 };
+template <class T> using unique_on_host = std::unique_ptr<T, host_deleter>;
 
 /// An object of zeros in memory that host and device see: parameters, training<...>,
 /// inference<...>.
@@ -102,6 +103,14 @@ template <class T>
   requires(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>)
 [[nodiscard]] auto make() -> unique<T> {
   return unique<T>{static_cast<T*>(allocate(sizeof(T)))};
+}
+
+/// The same for what the host writes before every step and kernels read: they read it through the
+/// bus, where an object of make() has its pages moved to and fro.
+template <class T>
+  requires(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>)
+[[nodiscard]] auto make_on_host() -> unique_on_host<T> {
+  return unique_on_host<T>{static_cast<T*>(allocate_on_host(sizeof(T)))};
 }
 
 }  // namespace tessera::device

@@ -55,7 +55,10 @@ template <class Step> class graph {
     recording_ = {};
     q.synchronize();
 #if defined(__CUDACC__)
-    bodies_.reset(static_cast<std::byte*>(allocate(queue::body_bytes)));
+    // Not memory that the host sees: what is copied there would be on the wrong side again.
+    auto* memory = static_cast<void*>(nullptr);
+    check(cudaMalloc(&memory, queue::body_bytes), "cudaMalloc");
+    bodies_.reset(static_cast<std::byte*>(memory));
     recording_.on_device = bodies_.get();
     check(cudaStreamBeginCapture(q.stream_, cudaStreamCaptureModeRelaxed),
           "cudaStreamBeginCapture");

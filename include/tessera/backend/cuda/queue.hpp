@@ -48,8 +48,14 @@ template <class Body> __device__ void run_block(Body const& body) {
   }
 }
 /// Bytes, as the host counts them, so that tests can hold them against what the device reads.
-template <class Body, std::size_t Bytes> __global__ void run_value(Body body) { run_block(body); }
-template <class Body> __global__ void run_recorded(Body const* body) { run_block(*body); }
+template <class Body, std::size_t Bytes>
+__global__ void __launch_bounds__(Body::threads) run_value(Body body) {
+  run_block(body);
+}
+template <class Body>
+__global__ void __launch_bounds__(Body::threads) run_recorded(Body const* body) {
+  run_block(*body);
+}
 #endif
 
 }  // namespace detail
@@ -209,7 +215,7 @@ class queue {
   recording* recording_ = nullptr;
   unique<std::byte> scratch_;
   std::size_t taken_ = 0;
-  std::unique_ptr<double, host_deleter> numbers_;
+  unique_on_host<double> numbers_;
   std::size_t asked_ = 0;
   std::map<std::pair<void const*, std::size_t>, unique<void>> constants_;
 #if defined(__CUDACC__)
@@ -278,6 +284,10 @@ template <> struct kernel_for<detail::memory_fn, cuda> {
   [[nodiscard]] static auto allocate(std::size_t bytes) -> void* { return device::allocate(bytes); }
   static void release(void* memory) noexcept { device::release(memory); }
   static void wait() { device::synchronize(); }
+  [[nodiscard]] static auto allocate_on_host(std::size_t bytes) -> void* {
+    return device::allocate_on_host(bytes);
+  }
+  static void release_on_host(void* memory) noexcept { device::host_deleter{}(memory); }
 };
 
 }  // namespace tessera

@@ -9,7 +9,8 @@ namespace tessera {
 
 namespace detail {
 
-/// A block for each group of each image; its channels' sums are shared.
+/// A block for each group of each image: `lanes` threads for each channel, which share its pixels.
+/// What they sum is added channel by channel, over the lanes ascending.
 template <class T> struct group_norm_block {
   static constexpr std::size_t threads = 128;
   static constexpr std::size_t most_channels = 1024;  ///< of a group
@@ -26,6 +27,21 @@ template <class T> struct group_norm_block {
   }
   [[nodiscard]] TESSERA_DEVICE auto count() const -> T {
     return static_cast<T>(geometry.pixels * geometry.group_size());
+  }
+  [[nodiscard]] TESSERA_DEVICE auto lanes() const -> std::size_t {
+    auto const n = geometry.group_size();
+    return n < threads ? threads / n : 1;
+  }
+  /// f(lane · channels of a group + channel, channel, lane) for what a thread sums.
+  TESSERA_DEVICE void for_sums(std::size_t thread, auto const& f) const {
+    auto const n = geometry.group_size();
+    for (auto i = thread; i < lanes() * n; i += threads) f(i, i % n, i / n);
+  }
+  /// Adds what the lanes of each channel have summed to that of the first.
+  TESSERA_DEVICE void join_lanes(std::size_t thread, T* sums) const {
+    auto const n = geometry.group_size();
+    for (auto c = thread; c < n; c += threads)
+      for (auto lane = std::size_t{1}; lane < lanes(); ++lane) sums[c] += sums[lane * n + c];
   }
 };
 
@@ -44,32 +60,14 @@ template <class T> struct group_norm_forward : group_norm_block<T> {
   T* mean;
   T* scale;
 
-  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 5; }
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 7; }
   TESSERA_DEVICE void run(std::size_t phase, std::size_t block, std::size_t thread, shared& s,
                           device::empty&) const {
     auto const& g = this->geometry;
     auto const* const from = x + this->first(block);
     auto const n = g.group_size();
-    if (phase == 0 || phase == 2) {
-      for (auto c = thread; c < n; c += base::threads) {
-        auto const part = [&](std::size_t p) {
-          auto const d = phase == 0 ? T{0} : s.mean;
-          auto const v = from[p * g.channels + c] - d;
-          return phase == 0 ? v : v * v;
-        };
-        auto sum = part(0);
-        for (auto p = std::size_t{1}; p < g.pixels; ++p) sum = sum + part(p);
-        s.sums[c] = sum;
-      }
-    } else if (phase == 1 || phase == 3) {
-      if (thread != 0) return;
-      auto sum = T{0};
-      for (auto c = std::size_t{0}; c < n; ++c) sum += s.sums[c];
-      if (phase == 1)
-        mean[block] = s.mean = sum / this->count();
-      else
-        scale[block] = s.scale = T{1} / lane::sqrt(sum / this->count() + epsilon);
-    } else {
+    auto const squares = phase >= 3;
+    if (phase == 6) {
       for (auto i = thread; i < g.pixels * n; i += base::threads) {
         auto const c = this->first_channel(block) + i % n;
         auto const a = weight == nullptr ? s.scale : s.scale * weight[c];
@@ -77,27 +75,34 @@ template <class T> struct group_norm_forward : group_norm_block<T> {
         auto const at = i / n * g.channels + i % n;
         y[this->first(block) + at] = lane::fma(from[at], a, b);
       }
+    } else if (phase % 3 == 0) {
+      this->for_sums(thread, [&](std::size_t i, std::size_t c, std::size_t lane) {
+        auto sum = T{0};
+        for (auto p = lane; p < g.pixels; p += this->lanes()) {
+          auto const v = from[p * g.channels + c] - (squares ? s.mean : T{0});
+          sum += squares ? v * v : v;
+        }
+        s.sums[i] = sum;
+      });
+    } else if (phase % 3 == 1) {
+      this->join_lanes(thread, s.sums);
+    } else if (thread == 0) {
+      auto sum = T{0};
+      for (auto c = std::size_t{0}; c < n; ++c) sum += s.sums[c];
+      if (squares)
+        scale[block] = s.scale = T{1} / lane::sqrt(sum / this->count() + epsilon);
+      else
+        mean[block] = s.mean = sum / this->count();
     }
   }
 };
 
-/// The sums over an image's pixels of dy and of dy·(x - mean), for one channel.
+/// The sums over an image's pixels of dy and of dy·(x - mean)·scale, for one channel: what it adds
+/// to the slopes of bias and weight.
 template <class T> struct channel_sums {
   T slope;
   T product;
 };
-template <class T>
-[[nodiscard]] TESSERA_DEVICE auto sums_of_channel(std::size_t pixels, std::size_t channels,
-                                                  T const* x, T const* dy, T mean)
-    -> channel_sums<T> {
-  auto slope = dy[0];
-  auto product = dy[0] * (x[0] - mean);
-  for (auto p = std::size_t{1}; p < pixels; ++p) {
-    slope = slope + dy[p * channels];
-    product = product + dy[p * channels] * (x[p * channels] - mean);
-  }
-  return {slope, product};
-}
 
 template <class T> struct group_norm_input : group_norm_block<T> {
   using base = group_norm_block<T>;
@@ -112,9 +117,10 @@ template <class T> struct group_norm_input : group_norm_block<T> {
   T const* mean;
   T const* scale;
   T const* dy;
-  T* dx;
+  T* dx;                   ///< or null
+  channel_sums<T>* parts;  ///< (batch, channels), or null
 
-  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 3; }
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 4; }
   TESSERA_DEVICE void run(std::size_t phase, std::size_t block, std::size_t thread, shared& s,
                           device::empty&) const {
     auto const& g = this->geometry;
@@ -123,12 +129,24 @@ template <class T> struct group_norm_input : group_norm_block<T> {
     auto const m = mean[block];
     auto const k = scale[block];
     if (phase == 0) {
-      for (auto c = thread; c < n; c += base::threads) {
-        auto const sums = sums_of_channel(g.pixels, g.channels, x + first + c, dy + first + c, m);
-        s.sums[c] = sums.slope;
-        s.products[c] = sums.product * k;
-      }
+      this->for_sums(thread, [&](std::size_t i, std::size_t c, std::size_t lane) {
+        auto slope = T{0};
+        auto product = T{0};
+        for (auto p = lane; p < g.pixels; p += this->lanes()) {
+          auto const at = first + p * g.channels + c;
+          slope += dy[at];
+          product += dy[at] * (x[at] - m);
+        }
+        s.sums[i] = slope;
+        s.products[i] = product * k;
+      });
     } else if (phase == 1) {
+      this->join_lanes(thread, s.sums);
+      this->join_lanes(thread, s.products);
+      if (parts == nullptr) return;
+      auto* const to = parts + block / g.groups * g.channels + this->first_channel(block);
+      for (auto c = thread; c < n; c += base::threads) to[c] = {s.sums[c], s.products[c]};
+    } else if (phase == 2) {
       if (thread != 0) return;
       auto of_slope = T{0};
       auto of_product = T{0};
@@ -139,7 +157,7 @@ template <class T> struct group_norm_input : group_norm_block<T> {
       }
       s.of_x = -k * k * (of_product / this->count());
       s.constant = lane::fma(-m, s.of_x, -k * (of_slope / this->count()));
-    } else {
+    } else if (dx != nullptr) {
       for (auto i = thread; i < g.pixels * n; i += base::threads) {
         auto const c = this->first_channel(block) + i % n;
         auto const at = first + i / n * g.channels + i % n;
@@ -150,41 +168,38 @@ template <class T> struct group_norm_input : group_norm_block<T> {
   }
 };
 
-/// What one channel of one image adds to the slopes of weight and bias.
-template <class T> struct group_norm_part {
-  group_norm_geometry g;
-  T const* x;
-  T const* mean;
-  T const* scale;
-  T const* dy;
-  channel_sums<T>* parts;  ///< (batch, channels)
-
-  TESSERA_DEVICE void operator()(std::size_t i) const {
-    auto const b = i / g.channels;
-    auto const c = i % g.channels;
-    auto const first = b * g.pixels * g.channels + c;
-    auto const group = b * g.groups + c / g.group_size();
-    auto const sums = sums_of_channel(g.pixels, g.channels, x + first, dy + first, mean[group]);
-    parts[i] = {sums.slope, sums.product * scale[group]};
-  }
-};
-/// One channel of the weight and bias, over the images ascending.
+/// A block for each channel: the slopes of its weight and bias, from those of all images.
 template <class T> struct group_norm_weight {
+  static constexpr std::size_t threads = 64;
+  struct shared {
+    channel_sums<T> sums[threads];
+  };
+  using registers = device::empty;
+
   group_norm_geometry g;
   channel_sums<T> const* parts;
   T* dweight;
   T* dbias;
 
-  TESSERA_DEVICE void operator()(std::size_t c) const {
-    auto weight = dweight[c];
-    auto bias = dbias[c];
-    for (auto b = std::size_t{0}; b < g.batch; ++b) {
-      auto const part = parts[b * g.channels + c];
-      weight += part.product;
-      bias += part.slope;
+  [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 2; }
+  TESSERA_DEVICE void run(std::size_t phase, std::size_t c, std::size_t thread, shared& s,
+                          device::empty&) const {
+    if (phase == 0) {
+      auto sum = channel_sums<T>{};
+      for (auto b = thread; b < g.batch; b += threads) add(parts[b * g.channels + c], sum);
+      s.sums[thread] = sum;
+    } else if (thread == 0) {
+      auto sum = channel_sums<T>{dbias[c], dweight[c]};
+      for (auto const& part : s.sums) add(part, sum);
+      dbias[c] = sum.slope;
+      dweight[c] = sum.product;
     }
-    dweight[c] = weight;
-    dbias[c] = bias;
+  }
+
+ private:
+  TESSERA_DEVICE static void add(channel_sums<T> const& part, channel_sums<T>& sum) {
+    sum.slope += part.slope;
+    sum.product += part.product;
   }
 };
 
@@ -207,19 +222,18 @@ template <> struct kernel_for<detail::group_norm_fn, cuda> {
   static void backward(geometry const& g, T const* x, T const* weight, T const*, T const* mean,
                        T const* scale, T const* dy, detail::group_norm_slopes<T> slopes, T*) {
     check(g);
-    if (slopes.dweight != nullptr) {
-      auto const parts = device::scratch<detail::channel_sums<T>>(g.batch * g.channels);
-      device::for_each(g.batch * g.channels,
-                       detail::group_norm_part<T>{g, x, mean, scale, dy, parts.data()});
-      device::for_each(g.channels,
-                       detail::group_norm_weight<T>{g, parts.data(), slopes.dweight, slopes.dbias});
-    }
-    if (slopes.dx == nullptr) return;
+    auto const learns = slopes.dweight != nullptr;
+    if (not learns && slopes.dx == nullptr) return;
+    auto const parts =
+        device::scratch<detail::channel_sums<T>>(learns ? g.batch * g.channels : std::size_t{0});
     auto body = detail::group_norm_input<T>{};
     body.geometry = g;
     body.x = x, body.weight = weight, body.mean = mean, body.scale = scale;
-    body.dy = dy, body.dx = slopes.dx;
+    body.dy = dy, body.dx = slopes.dx, body.parts = learns ? parts.data() : nullptr;
     device::current().launch(body, g.batch * g.groups);
+    if (learns)
+      device::current().launch(
+          detail::group_norm_weight<T>{g, parts.data(), slopes.dweight, slopes.dbias}, g.channels);
   }
 
  private:

@@ -14,6 +14,27 @@ namespace tessera {
 
 namespace detail {
 
+/// Adds the products of a row of weights from number k on, one fma each, ascending. Rows that begin
+/// at multiples of 16 bytes come four numbers at a time: the rows of a warp's threads lie apart.
+template <class T, class Stored>
+[[nodiscard]] TESSERA_DEVICE inline auto add_row(T const* from, std::size_t k, std::size_t n,
+                                                 weight_matrix<T, Stored> const& weight,
+                                                 std::size_t row, T result) -> T {
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<T, Stored>) {
+    if (weight.column == 1 && weight.row % 4 == 0 && k % 4 == 0 &&
+        reinterpret_cast<std::uintptr_t>(weight.data) % 16 == 0) {
+      auto const* const numbers = weight.data + row * weight.row;
+      for (; k + 4 <= n; k += 4) {
+        T four[4];
+        std::memcpy(four, __builtin_assume_aligned(numbers + k, 16), sizeof four);
+        for (auto i = std::size_t{0}; i < 4; ++i) result = lane::fma(from[k + i], four[i], result);
+      }
+    }
+  }
+  for (; k < n; ++k) result = lane::fma(from[k], weight.at(row, k), result);
+  return result;
+}
+
 /// One hidden unit of one row: its sums, then the cell's formulas.
 template <class Cell, class T, class Stored> struct recurrent_step_unit {
   std::size_t in, recurrent, hidden;
@@ -33,29 +54,8 @@ template <class Cell, class T, class Stored> struct recurrent_step_unit {
     auto const row = s.gate * hidden + j;
     auto result = T{0};
     if (bias_ih != nullptr) result = sum_of_biases<T>(s, bias_ih[row], bias_hh[row]);
-    if constexpr (s.of_x) result = add(x + r * in, in, weight_ih, row, result);
-    if constexpr (s.of_h) result = add(h + r * recurrent, recurrent, weight_hh, row, result);
-    return result;
-  }
-  /// Adds the products of a row of weights, one fma each, ascending. Rows that begin at multiples
-  /// of 16 bytes come four numbers at a time: the rows of a warp's threads lie apart.
-  [[nodiscard]] TESSERA_DEVICE static auto add(T const* from, std::size_t n,
-                                               weight_matrix<T, Stored> const& weight,
-                                               std::size_t row, T result) -> T {
-    auto k = std::size_t{0};
-    if constexpr (std::is_same_v<T, float> && std::is_same_v<T, Stored>) {
-      if (weight.column == 1 && weight.row % 4 == 0 &&
-          reinterpret_cast<std::uintptr_t>(weight.data) % 16 == 0) {
-        auto const* const numbers = weight.data + row * weight.row;
-        for (; k + 4 <= n; k += 4) {
-          T four[4];
-          std::memcpy(four, __builtin_assume_aligned(numbers + k, 16), sizeof four);
-          for (auto i = std::size_t{0}; i < 4; ++i)
-            result = lane::fma(from[k + i], four[i], result);
-        }
-      }
-    }
-    for (; k < n; ++k) result = lane::fma(from[k], weight.at(row, k), result);
+    if constexpr (s.of_x) result = add_row(x + r * in, 0, in, weight_ih, row, result);
+    if constexpr (s.of_h) result = add_row(h + r * recurrent, 0, recurrent, weight_hh, row, result);
     return result;
   }
   template <std::size_t... I>
