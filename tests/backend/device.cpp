@@ -12,7 +12,10 @@ TEST_CASE("device: memory of zeros, aligned as storage") {
   struct large {
     alignas(storage_alignment) float values[1000];
   };
-  auto const memory = device::make<large>();
-  CHECK(reinterpret_cast<std::uintptr_t>(memory.get()) % storage_alignment == 0);
-  CHECK(std::all_of(memory->values, memory->values + 1000, [](float v) { return v == 0; }));
+  auto const check = [](large const& memory) {
+    CHECK(reinterpret_cast<std::uintptr_t>(&memory) % storage_alignment == 0);
+    CHECK(std::all_of(memory.values, memory.values + 1000, [](float v) { return v == 0; }));
+  };
+  check(*device::make<large>());
+  check(*device::make_on_host<large>());
 }
