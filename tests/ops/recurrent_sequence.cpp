@@ -28,8 +28,8 @@ template <class Layer, class X, class Backend> struct object_in {
 };
 
 /// Six rows of room, of which five count; two windows, the second from where the first ended.
-template <class Layer, class T, std::size_t In> void as_by_steps() {
-  using X = tensor<T, shape<7, at_most(6), In>>;
+template <class Layer, class T, std::size_t In, extent Time = 7> void as_by_steps() {
+  using X = tensor<T, shape<Time, at_most(6), In>>;
   auto host = object_in<Layer, X, reference>();
   auto fake = object_in<Layer, X, cuda>();
   auto const same = [](auto const& a, auto const& b) {
@@ -49,15 +49,28 @@ template <class Layer, class T, std::size_t In> void as_by_steps() {
     fake.pass->backward(*fake.p, on_fake, fake.dx->sized(5), fake.pass->gradient, plain_context{});
     auto worst = 0.0;
     auto const compare = [&](auto const& a, auto const& b) {
-      for (auto i = std::size_t{0}; i < a.size(); ++i)
-        worst = std::max(worst, std::abs(double(a.data()[i] - b.data()[i])) /
-                                    std::max(1.0, std::abs(double(b.data()[i]))));
+      for (auto i = std::size_t{0}; i < a.size(); ++i) {
+        auto const d = std::abs(double(a.data()[i] - b.data()[i]));
+        worst = std::isnan(d) ? INFINITY
+                              : std::max(worst, d / std::max(1.0, std::abs(double(b.data()[i]))));
+      }
     };
     compare(host.dx->sized(5), fake.dx->sized(5));
     for_each_parameter([&](path_name const&, auto const& a, auto const& b) { compare(a, b); },
                        host.pass->gradient, fake.pass->gradient);
     CHECK(worst < (sizeof(T) == 4 ? 2e-5 : 1e-13));
   }
+}
+
+/// What a pass over so many steps launches.
+template <class Layer, extent Time> auto kernels_of() -> std::size_t {
+  auto object = object_in<Layer, tensor<float, shape<Time, 3, 5>>, cuda>();
+  auto graph = device::graph([&] {
+    (void)object.pass->forward(*object.p, as_const(*object.x));
+    object.pass->backward(*object.p, as_const(*object.x));
+  });
+  graph();
+  return graph.kernels();
 }
 
 }  // namespace
@@ -73,11 +86,16 @@ TEST_CASE("recurrent_sequence: all steps in one launch have the bits of single o
   as_by_steps<gru<4, 40, gru_options{.layers = 2, .bias = false}>, double, 4>();
 }
 
+TEST_CASE("recurrent_sequence: a layer launches as much for many steps as for few") {
+  CHECK(kernels_of<lstm<5, 16>, 2>() == kernels_of<lstm<5, 16>, 7>());
+  CHECK(kernels_of<gru<5, 16>, 2>() == kernels_of<gru<5, 16>, 7>());
+  CHECK(kernels_of<lstm<5, 260>, 2>() < kernels_of<lstm<5, 260>, 7>());
+}
 TEST_CASE("recurrent_sequence: what a block has no room for goes step by step") {
-  using fits = kernel_for<detail::recurrent_sequence_fn<lstm_cell>, cuda>;
-  static_assert(fits::template fits<float, 5, 256>);
-  static_assert(not fits::template fits<float, 5, 257>);
-  static_assert(not fits::template fits<float, 10'000, 64>);
+  using step = kernel_for<operation::recurrent_step<lstm_cell>, cuda>;
+  static_assert(step::takes_sequences<float, 5, 256>);
+  static_assert(not step::takes_sequences<float, 5, 257>);
+  static_assert(not step::takes_sequences<float, 10'000, 64>);
   as_by_steps<lstm<3, 260>, float, 3>();
   as_by_steps<lstm<3, 16, lstm_options{.projection = 8}>, float, 3>();
 }

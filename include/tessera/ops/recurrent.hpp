@@ -65,10 +65,16 @@ template <class Cell> struct recurrent_step_backward_fn {
 };
 
 template <class Cell> struct recurrent_sequence_fn {
+  /// True where the backend takes sequences of X.
   template <class X, std::size_t Hidden>
-  static constexpr bool fits =
-      kernel_for<recurrent_sequence_fn, backend_of<X>>::template fits<scalar_of<X>,
-                                                                      last_of<shape_of<X>>, Hidden>;
+  static constexpr bool fits = [] {
+    using step = kernel_for<recurrent_step_fn<Cell>, backend_of<X>>;
+    constexpr auto in = last_of<shape_of<X>>;
+    if constexpr (requires { step::template takes_sequences<scalar_of<X>, in, Hidden>; })
+      return step::template takes_sequences<scalar_of<X>, in, Hidden>;
+    else
+      return false;
+  }();
 
   void forward(auto const& p, auto x, auto h, auto carried, auto gates, auto beside, auto y,
                bool reversed) const {
@@ -98,13 +104,12 @@ template <class Cell> inline constexpr auto recurrent_step = detail::recurrent_s
 template <class Cell>
 inline constexpr auto recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>{};
 
-/// All steps of a sequence, on a device whose launches cost more than a step; `fits` where it has
-/// a kernel for them.
+/// All steps of a sequence, on a backend that takes them together: `fits`.
 ///
 /// Shapes  x (time, ..., In), y and dy (time, ..., Hidden), and so gates and beside, as for a step;
 ///         h and carried (..., Hidden) are those of the start, and after it of the end. Backward:
-///         before (time, ..., Hidden) is what the formulas see of the step before, which lies a
-///         sample earlier, start the same of the first
+///         before (time, ..., Hidden) has at each step what the formulas of the next one see, and
+///         start (..., Hidden) what those of the first do. `reversed`: the last sample comes first
 /// Cost    of recurrent_step and recurrent_step_backward for each step, and its dh
 template <class Cell>
 inline constexpr auto recurrent_sequence = detail::recurrent_sequence_fn<Cell>{};

@@ -17,7 +17,13 @@ namespace tessera::detail {
 /// Memory for a batch of a source, a slot for each chunk.
 template <class Training, class Target, class Source> [[nodiscard]] auto slots_of(Source const&) {
   using X = typename Training::input;
-  return make_placed_on_host<slot_of<Source, X, Target>[], backend_of<X>>(Training::chunks);
+  using S = slot_of<Source, X, Target>;
+  // What is large is read too often to come through the bus each time: its pages move once a step.
+  constexpr auto moves = sizeof(S) > (std::size_t{1} << 20U);
+  if constexpr (moves)
+    return make_placed<S[], backend_of<X>>(Training::chunks);
+  else
+    return make_placed_on_host<S[], backend_of<X>>(Training::chunks);
 }
 /// What a source lends a call besides x.
 template <class Source>

@@ -61,6 +61,7 @@ template <class T, class Backend, class... Count>
   else
     return std::make_unique<T>(n...);
 }
+/// The same on the host's side.
 template <class T, class Backend, class... Count>
   requires(sizeof...(Count) == (std::is_array_v<T> ? 1 : 0))
 [[nodiscard]] auto make_placed_on_host(Count... n) -> placed_on_host<T, Backend> {

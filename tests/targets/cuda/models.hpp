@@ -29,8 +29,8 @@ struct distances {
 };
 
 inline void note(double& worst, double a, double b) {
-  auto const d = std::isfinite(b) ? std::abs(a - b) : INFINITY;
-  if (not(d <= worst)) worst = d;
+  auto const d = std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : INFINITY;
+  worst = std::max(worst, d);
 }
 
 /// Trains for `steps`, on cuda by one graph or by single launches.
@@ -115,8 +115,8 @@ class side_by_side {
   std::unique_ptr<input<reference>> x_ = std::make_unique<input<reference>>();
   std::unique_ptr<target<reference>> y_ = std::make_unique<target<reference>>();
   device::unique<object<cuda>> device_ = device::make<object<cuda>>();
-  device::unique<input<cuda>> dx_ = device::make<input<cuda>>();
-  device::unique<target<cuda>> dy_ = device::make<target<cuda>>();
+  device::unique_on_host<input<cuda>> dx_ = device::make_on_host<input<cuda>>();
+  device::unique_on_host<target<cuda>> dy_ = device::make_on_host<target<cuda>>();
 };
 
 inline auto uniform(torch_generator& g) -> double { return 2 * g.rand<double>() - 1; }

@@ -138,6 +138,7 @@ class queue {
   /// Memory for a temporary of the host's current scope, given back in reverse order. The launches
   /// of a queue run in order, so that what comes later may have the same memory.
   [[nodiscard]] auto take(std::size_t bytes) -> void* {
+    if (bytes == 0) return nullptr;
     if (not scratch_) scratch_.reset(static_cast<std::byte*>(allocate(scratch_bytes)));
     if (taken_ + aligned(bytes) > scratch_bytes)
       throw device_error("a temporary of " + std::to_string(bytes) + " bytes does not fit in " +

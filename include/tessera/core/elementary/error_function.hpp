@@ -93,7 +93,8 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto erfc(V x) -> V {
 
 /// A standard normal variable: its distribution, erfc(-x / sqrt(2)) / 2, and exp(-x²/2).
 ///
-/// Accuracy  of the distribution: float 4 ulp, double 5 ulp where the result is normal
+/// Accuracy  of the distribution: float 6 ulp, double 5 ulp where the result is normal; swept:
+///           tests/core/elementary_sweep.cpp
 template <class V> struct normal_variable {
   V distribution;
   V exponential;
@@ -103,7 +104,7 @@ namespace detail {
 
 /// The distribution at -a, for a >= 0, by one polynomial for all of them: there a float is as
 /// accurate near 0 as the ones beside it. t is as above with x = a / sqrt(2) and k = 2; its
-/// division and that by 1 + 2x are one. 0 where it would be below the normal range.
+/// division and that by 1 + 2x are one. 0 below -13.2, where it is below the normal range.
 template <class V>
 [[nodiscard]] TESSERA_INLINE constexpr auto lower_tail(V magnitude) -> normal_variable<V> {
   constexpr auto most = static_cast<scalar_of<V>>(13.2);

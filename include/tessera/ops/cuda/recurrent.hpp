@@ -6,6 +6,7 @@
 #include <tessera/ops/recurrent.hpp>
 #include <tessera/tensor/parameters.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -13,6 +14,15 @@
 namespace tessera {
 
 namespace detail {
+
+/// The steps of a sequence by one kernel: a block for each row of the batch, whose steps need
+/// nothing of other rows. A thread has one sum of the cell, and the first `held` of its weights in
+/// registers for all steps; the others come from a cache.
+template <class T, std::size_t Sums> struct sequence_block {
+  static constexpr std::size_t most = 1024;  ///< threads of a block
+  static constexpr std::size_t threads = std::min(most, (Sums + 31) / 32 * 32);
+  static constexpr std::size_t held = (threads > 512 ? 64 : 256) / sizeof(T);
+};
 
 /// Adds the products of a row of weights from number k on, one fma each, ascending. Rows that begin
 /// at multiples of 16 bytes come four numbers at a time: the rows of a warp's threads lie apart.
@@ -97,6 +107,11 @@ template <class Cell, class T, class Beside> struct recurrent_step_backward_unit
 template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, cuda> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Hidden, std::size_t Recurrent>
   using packed = nothing;
+  /// Those of which a block has threads and shared memory for a row.
+  template <class T, std::size_t In, std::size_t Hidden>
+  static constexpr bool takes_sequences =
+      Cell::sums.size() * Hidden <= detail::sequence_block<T, 1>::most &&
+      (In + (2 * Cell::gates + 2) * Hidden) * sizeof(T) <= std::size_t{40} * 1024;
   static void prepare(auto const&, auto&) {}
 
   static void run(auto const& p, auto x, auto h, auto before, auto gates, auto beside, auto y,

@@ -3,21 +3,9 @@
 
 #include <tessera/ops/cuda/recurrent.hpp>
 
-#include <algorithm>
-#include <type_traits>
-
 namespace tessera {
 
 namespace detail {
-
-/// The steps of a sequence by one kernel: a block for each row of the batch, whose steps need
-/// nothing of other rows. A thread has one sum of the cell, and the first `held` of its weights in
-/// registers for all steps; the others come from a cache.
-template <class T, std::size_t Sums> struct sequence_block {
-  static constexpr std::size_t most = 1024;  ///< threads of a block
-  static constexpr std::size_t threads = std::min(most, (Sums + 31) / 32 * 32);
-  static constexpr std::size_t held = (threads > 512 ? 64 : 256) / sizeof(T);
-};
 
 /// Adds the products with weights that are held, one fma each, ascending.
 template <class T, std::size_t... K>
@@ -228,12 +216,6 @@ struct recurrent_sequence_backward_row {
 /// One launch for all steps. Sums are those of single steps, but for what goes back through
 /// weight_hh, which has a sum for each gate.
 template <class Cell> struct kernel_for<detail::recurrent_sequence_fn<Cell>, cuda> {
-  /// What a block has threads and shared memory for.
-  template <class T, std::size_t In, std::size_t Hidden>
-  static constexpr bool fits =
-      Cell::sums.size() * Hidden <= detail::sequence_block<T, 1>::most &&
-      (In + (2 * Cell::gates + 2) * Hidden) * sizeof(T) <= std::size_t{40} * 1024;
-
   static void forward(auto const& p, auto x, auto h, auto carried, auto gates, auto beside, auto y,
                       bool reversed) {
     using T = scalar_of<decltype(x)>;
