@@ -125,7 +125,7 @@ BOTH("cos", cos, 2.5, 3.0, -65536, 65536, std::cos(x))
 BOTH("sigmoid", sigmoid, 2.5, 3.0, -87.336F, everything, 1 / (1 + std::exp(-x)))
 BOTH("silu", silu, 3.5, 3.5, -80, 100, x / (1 + std::exp(-x)))
 BOTH("erfc", erfc, 4.5, 5.0, -10, 9, std::erfc(x))
-BOTH("normal", normal_distribution, 6.0, 5.0, -12.9F, 10,
+BOTH("normal", normal_distribution, 6.0, 5.5, -12.9F, 10,
      0.5L * std::erfc(-x * 0.707106781186547524400844362104849039L))
 BOTH("gelu", gelu, 7.0, 8.0, -12, 20,
      0.5L * x * std::erfc(-x * 0.707106781186547524400844362104849039L))
