@@ -148,13 +148,23 @@ class Measured:
 
     def take_turns(self):
         pin(self.row.cores)
-        inside = self.programs.run([*self.within.values(), *self.bounds], self.options.seconds)
+        inside = {}
+        for names in self.processes():
+            inside |= self.programs.run(names, self.options.seconds)
         for who, name in self.within.items():
             self.times[who].append(inside[name]["seconds"])
         self.limits.append({bound.split("/")[0] if bound != self.row.bound else "row":
                             self.least(inside[bound]) for bound in self.bounds})
         for who, call in self.calls.items():
             self.times[who].append(measure(call, self.options.seconds))
+
+    def processes(self):
+        """What is measured in one process: the bounds, and each side by itself, another one first
+        from round to round, as a processor that has rested is slow."""
+        sides = [[name] for name in self.within.values()]
+        first = len(self.limits) % len(sides)
+        bounds = [[self.within["tessera"], *self.bounds]] if self.bounds else []
+        return bounds + sides[first:] + sides[:first]
 
     def least(self, bound):
         """The seconds that a bound asks for."""
