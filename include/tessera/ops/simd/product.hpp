@@ -110,13 +110,12 @@ template <> struct kernel_for<detail::product_fn, simd> {
   }
   template <class T, class Stored>
   static constexpr void run_alone(detail::matrix_product<T, Stored> const& p) {
-    auto const no_b = tiles::product<T>{p.rows,  p.columns, p.depth, p.a.data, p.a.row, p.a.column,
-                                        nullptr, 0,         p.c,     p.c_row,  from(p), nullptr};
     if constexpr (not is_block<Stored>)
       if (p.b.column == 1) return by_tiles(in_tiles(p));
-    if (p.adds_last)
-      kernel_for<detail::product_fn, reference>::run(p);
-    else if (p.b.row == 1)
+    if (p.adds_last) return kernel_for<detail::product_fn, reference>::run(p);
+    auto const no_b = tiles::product<T>{p.rows,  p.columns, p.depth, p.a.data, p.a.row, p.a.column,
+                                        nullptr, 0,         p.c,     p.c_row,  from(p), nullptr};
+    if (p.b.row == 1)
       tiles::multiply_by_blocks(no_b, tiles::columns_of_b<T, Stored>{p.b});
     else
       tiles::multiply_by_blocks(no_b, tiles::elements_of_b<T, Stored>{p.b});
