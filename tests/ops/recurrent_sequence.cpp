@@ -92,10 +92,10 @@ TEST_CASE("recurrent_sequence: a layer launches as much for many steps as for fe
   CHECK(kernels_of<lstm<5, 260>, 2>() < kernels_of<lstm<5, 260>, 7>());
 }
 TEST_CASE("recurrent_sequence: what a block has no room for goes step by step") {
-  using step = kernel_for<operation::recurrent_step<lstm_cell>, cuda>;
-  static_assert(step::takes_sequences<float, 5, 256>);
-  static_assert(not step::takes_sequences<float, 5, 257>);
-  static_assert(not step::takes_sequences<float, 10'000, 64>);
+  using kernel = kernel_for<operation::recurrent_sequence<lstm_cell>, cuda>;
+  static_assert(kernel::fits<float, 5, 256>);
+  static_assert(not kernel::fits<float, 5, 257>);
+  static_assert(not kernel::fits<float, 10'000, 64>);
   as_by_steps<lstm<3, 260>, float, 3>();
   as_by_steps<lstm<3, 16, lstm_options{.projection = 8}>, float, 3>();
 }

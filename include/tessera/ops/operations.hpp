@@ -300,15 +300,15 @@ struct upsample_fn;
 /// advance(p, x, h, before, beside, y, state), which a stream asks instead of `run` for the weights
 /// that it takes: a step of which nothing is kept, and which leaves y in h as well; `before` may be
 /// h. The state is that of the cell, of which h and c are the tensors, unless the kernel names
-/// state<T, State, In, Hidden, Recurrent>, derived from it. Where its takes_sequences<T, In,
-/// Hidden> is true, layers without a projection call recurrent_sequence_fn instead.
+/// state<T, State, In, Hidden, Recurrent>, derived from it.
 template <class Cell> struct recurrent_step_fn;
 
 /// kernel_for<recurrent_step_backward_fn<Cell>, Backend>::run(gates, beside, before, dy, dh, d)
 template <class Cell> struct recurrent_step_backward_fn;
 
-/// kernel_for<recurrent_sequence_fn<Cell>, Backend>, for backends whose steps cost less together,
-/// has forward(p, x, h, carried, gates, beside, y, reversed) and backward(weight_hh, gates, beside,
+/// kernel_for<recurrent_sequence_fn<Cell>, Backend>, of a backend on a device, has fits<T, In,
+/// Hidden>, whether a layer without a projection calls it instead of steps; then
+/// forward(p, x, h, carried, gates, beside, y, reversed) and backward(weight_hh, gates, beside,
 /// start, before, dy, reversed).
 template <class Cell> struct recurrent_sequence_fn;
 

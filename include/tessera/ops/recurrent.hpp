@@ -65,16 +65,10 @@ template <class Cell> struct recurrent_step_backward_fn {
 };
 
 template <class Cell> struct recurrent_sequence_fn {
-  /// True where the backend takes sequences of X.
   template <class X, std::size_t Hidden>
-  static constexpr bool fits = [] {
-    using step = kernel_for<recurrent_step_fn<Cell>, backend_of<X>>;
-    constexpr auto in = last_of<shape_of<X>>;
-    if constexpr (requires { step::template takes_sequences<scalar_of<X>, in, Hidden>; })
-      return step::template takes_sequences<scalar_of<X>, in, Hidden>;
-    else
-      return false;
-  }();
+  static constexpr bool fits =
+      kernel_for<recurrent_sequence_fn, backend_of<X>>::template fits<scalar_of<X>,
+                                                                      last_of<shape_of<X>>, Hidden>;
 
   void forward(auto const& p, auto x, auto h, auto carried, auto gates, auto beside, auto y,
                bool reversed) const {
@@ -104,7 +98,7 @@ template <class Cell> inline constexpr auto recurrent_step = detail::recurrent_s
 template <class Cell>
 inline constexpr auto recurrent_step_backward = detail::recurrent_step_backward_fn<Cell>{};
 
-/// All steps of a sequence, on a backend that takes them together: `fits`.
+/// All steps of a sequence, on a device, where its kernel `fits` them.
 ///
 /// Shapes  x (time, ..., In), y and dy (time, ..., Hidden), and so gates and beside, as for a step;
 ///         h and carried (..., Hidden) are those of the start, and after it of the end. Backward:

@@ -107,11 +107,6 @@ template <class Cell, class T, class Beside> struct recurrent_step_backward_unit
 template <class Cell> struct kernel_for<detail::recurrent_step_fn<Cell>, cuda> {
   template <class T, std::size_t Rows, std::size_t In, std::size_t Hidden, std::size_t Recurrent>
   using packed = nothing;
-  /// Those of which a block has threads and shared memory for a row.
-  template <class T, std::size_t In, std::size_t Hidden>
-  static constexpr bool takes_sequences =
-      Cell::sums.size() * Hidden <= detail::sequence_block<T, 1>::most &&
-      (In + (2 * Cell::gates + 2) * Hidden) * sizeof(T) <= std::size_t{40} * 1024;
   static void prepare(auto const&, auto&) {}
 
   static void run(auto const& p, auto x, auto h, auto before, auto gates, auto beside, auto y,

@@ -216,6 +216,12 @@ struct recurrent_sequence_backward_row {
 /// One launch for all steps. Sums are those of single steps, but for what goes back through
 /// weight_hh, which has a sum for each gate.
 template <class Cell> struct kernel_for<detail::recurrent_sequence_fn<Cell>, cuda> {
+  /// What a block has threads and shared memory for.
+  template <class T, std::size_t In, std::size_t Hidden>
+  static constexpr bool fits =
+      Cell::sums.size() * Hidden <= detail::sequence_block<T, 1>::most &&
+      (In + (2 * Cell::gates + 2) * Hidden) * sizeof(T) <= std::size_t{40} * 1024;
+
   static void forward(auto const& p, auto x, auto h, auto carried, auto gates, auto beside, auto y,
                       bool reversed) {
     using T = scalar_of<decltype(x)>;
