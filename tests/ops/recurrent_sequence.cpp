@@ -77,6 +77,8 @@ template <class Layer, extent Time> auto kernels_of() -> std::size_t {
 
 TEST_CASE("recurrent_sequence: all steps in one launch have the bits of single ones") {
   as_by_steps<lstm<5, 16>, float, 5>();
+  as_by_steps<lstm<5, 16>, float, 5, 1>();
+  as_by_steps<lstm<5, 12, lstm_options{.bidirectional = true}>, float, 5>();
   as_by_steps<lstm<5, 80>, float, 5>();  // more weights of a thread than it holds
   as_by_steps<lstm<70, 40>, double, 70>();
   as_by_steps<lstm<3, 200, lstm_options{.bias = false}>, float, 3>();

@@ -6,7 +6,6 @@
 #include <tessera/ops/recurrent.hpp>
 #include <tessera/tensor/parameters.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -14,15 +13,6 @@
 namespace tessera {
 
 namespace detail {
-
-/// The steps of a sequence by one kernel: a block for each row of the batch, whose steps need
-/// nothing of other rows. A thread has one sum of the cell, and the first `held` of its weights in
-/// registers for all steps; the others come from a cache.
-template <class T, std::size_t Sums> struct sequence_block {
-  static constexpr std::size_t most = 1024;  ///< threads of a block
-  static constexpr std::size_t threads = std::min(most, (Sums + 31) / 32 * 32);
-  static constexpr std::size_t held = (threads > 512 ? 64 : 256) / sizeof(T);
-};
 
 /// Adds the products of a row of weights from number k on, one fma each, ascending. Rows that begin
 /// at multiples of 16 bytes come four numbers at a time: the rows of a warp's threads lie apart.

@@ -3,9 +3,21 @@
 
 #include <tessera/ops/cuda/recurrent.hpp>
 
+#include <algorithm>
+#include <type_traits>
+
 namespace tessera {
 
 namespace detail {
+
+/// The steps of a sequence by one kernel: a block for each row of the batch, whose steps need
+/// nothing of other rows. A thread has one sum of the cell, and the first `held` of its weights in
+/// registers for all steps; the others come from a cache.
+template <class T, std::size_t Sums> struct sequence_block {
+  static constexpr std::size_t most = 1024;  ///< threads of a block
+  static constexpr std::size_t threads = std::min(most, (Sums + 31) / 32 * 32);
+  static constexpr std::size_t held = (threads > 512 ? 64 : 256) / sizeof(T);
+};
 
 /// Adds the products with weights that are held, one fma each, ascending.
 template <class T, std::size_t... K>
