@@ -76,6 +76,17 @@ class Bounds(unittest.TestCase):
         program = mock.Mock(**{"peers.return_value": {}})
         self.assertEqual(compare.Measured("row", row, program, None).bounds, ["read/69252"])
 
+    def test_rounds_are_compared_by_median_or_by_the_fastest(self):
+        row = mock.Mock(operations=8, bytes=0, bound="", peers={}, scalar="f32")
+        program = mock.Mock(**{"peers.return_value": {"eigen": "eigen/row"}})
+        for fastest, x_bound, ratio, spread in ((False, 4 / 2, 6 / 4, 3 / 4), (True, 2 / 1, 3 / 2, 1)):
+            measured = compare.Measured("row", row, program, mock.Mock(fastest=fastest))
+            measured.times = {"tessera": [8, 2, 4], "eigen": [6, 3, 9]}
+            measured.limits = [{"peak": 2}, {"peak": 1}, {"peak": 3}]
+            told = measured.figures()
+            self.assertEqual((told["x_bound"], told["ratio"], told["spread"]),
+                             (x_bound, {"eigen": ratio}, spread))
+
     def test_the_program_is_asked_for_that_block(self):
         of = programs.Programs.__new__(programs.Programs)
         of.of = {"row": pathlib.Path("program")}

@@ -68,21 +68,24 @@ constexpr auto fetches_ahead(std::size_t vectors_of_tile) -> bool {
   return vectors == 4 && vectors_of_tile == 4;
 }
 
-/// Where the rows of a tile lie in A and C: at a distance, or in runs.
+/// Where the rows of a tile lie in A and C: at a distance, or in runs. Rows at a distance have a
+/// pointer for three each, which an address reaches without arithmetic.
 template <bool InRuns, std::size_t Rows, class T> struct tile_rows {
-  T const* first_a;
+  T const* third_a[(Rows + 2) / 3];
   T* first_c;
   std::size_t a_row;
   std::size_t c_row;
 
   template <class Stored>
   TESSERA_INLINE tile_rows(product<T, Stored> const& p, std::size_t row)
-      : first_a(p.depth == 0 ? p.a : p.a + row * p.a_row),  // without elements it may be null
-        first_c(p.c + row * p.c_row),
-        a_row(p.a_row),
-        c_row(p.c_row) {}
-  [[nodiscard]] TESSERA_INLINE auto a(std::size_t r) const -> T const* {
-    return first_a + r * a_row;
+      : first_c(p.c + row * p.c_row),
+        a_row(p.depth == 0 ? 0 : p.a_row),  // without elements A may be null
+        c_row(p.c_row) {
+#pragma GCC unroll 8
+    for (auto r = std::size_t{0}; r < Rows; r += 3) third_a[r / 3] = p.a + (row + r) * a_row;
+  }
+  [[nodiscard]] TESSERA_INLINE auto a(std::size_t r, std::size_t) const -> T {
+    return third_a[r / 3][r % 3 * a_row];
   }
   [[nodiscard]] TESSERA_INLINE auto c(std::size_t r) const -> T* { return first_c + r * c_row; }
 };
@@ -101,19 +104,21 @@ template <std::size_t Rows, class T> struct tile_rows<true, Rows, T> {
       if (++in_run == length) in_run = 0, ++run;
     }
   }
-  [[nodiscard]] TESSERA_INLINE auto a(std::size_t r) const -> T const* { return every_a[r]; }
+  [[nodiscard]] TESSERA_INLINE auto a(std::size_t r, std::size_t at) const -> T {
+    return every_a[r][at];
+  }
   [[nodiscard]] TESSERA_INLINE auto c(std::size_t r) const -> T* { return every_c[r]; }
 };
 /// sum += the products of the steps [first, first + depth), whose numbers begin at `at` in the rows
 /// of A and at b.
-template <bool Partial, class T, class Stored, class PlacesOfRows, std::size_t Rows,
-          std::size_t Vectors>
-TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, PlacesOfRows const& places,
+template <bool InRuns, bool Partial, class T, class Stored, std::size_t Rows, std::size_t Vectors>
+TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, tile_rows<InRuns, Rows, T> places,
                                      std::size_t first, std::size_t depth, std::size_t at,
                                      Stored const* b, std::size_t column, std::size_t last,
                                      std::size_t ahead, lane::pack<T> (&sum)[Rows][Vectors]) {
   using V = lane::pack<T>;
-  for (auto k = first; k < first + depth; ++k, at += p.a_depth, b += p.b_depth) {
+#pragma GCC unroll 2
+  for (auto k = first; k < first + depth; ++k, b += p.b_depth) {
     if constexpr (fetches_ahead(Vectors)) lane::fetch(b + ahead);
     V columns[Vectors];
 #pragma GCC unroll 8
@@ -122,9 +127,15 @@ TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, PlacesOfRows c
           stored_vector<Partial>(b + v * V::width, p.scales, k, column + v * V::width, last);
 #pragma GCC unroll 8
     for (auto r = std::size_t{0}; r < Rows; ++r) {
-      auto const x = V(places.a(r)[at]);
+      auto const x = V(places.a(r, at));
 #pragma GCC unroll 8
       for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = fma(x, columns[v], sum[r][v]);
+    }
+    if constexpr (InRuns) {
+      at += p.a_depth;
+    } else {
+#pragma GCC unroll 8
+      for (auto& a : places.third_a) a += p.a_depth;
     }
   }
 }
@@ -158,10 +169,10 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
     auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
     auto run = std::size_t{0};
     for (auto k = std::size_t{0}; k < p.depth; k += length, ++run)
-      add_depth<Partial>(p, at_rows, k, length, p.depth_runs.first + run * p.depth_runs.a,
-                         b + run * p.depth_runs.other, column, last, ahead, sum);
+      add_depth<InRuns, Partial>(p, at_rows, k, length, p.depth_runs.first + run * p.depth_runs.a,
+                                 b + run * p.depth_runs.other, column, last, ahead, sum);
   } else {
-    add_depth<Partial>(p, at_rows, 0, p.depth, 0, b, column, last, ahead, sum);
+    add_depth<InRuns, Partial>(p, at_rows, 0, p.depth, 0, b, column, last, ahead, sum);
   }
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r) {
@@ -194,49 +205,74 @@ struct columns_ahead {
   }
 };
 
+/// Rows [row, end) of a panel of columns.
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
-void columns_of(product<T, Stored> const& p, std::size_t column, std::size_t last) {
+void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, std::size_t column,
+                std::size_t last) {
   // One vector has eight sums of its own, as many as the latency of a sum asks for.
   constexpr auto most = Vectors == 1 ? std::size_t{8} : rows;
-  auto row = std::size_t{0};
   auto ahead = columns_ahead{};
   constexpr auto here = Vectors * lane::pack<T>::width;
   if (fetches_ahead(Vectors) && column + here < p.columns)
     ahead = {here, p.columns - column < 2 * here ? p.columns - column : 2 * here};
   // Eight rows are four and four: two would read B for little.
-  for (; row + most <= p.rows && (most == 8 || row + 8 != p.rows); row += most)
+  for (; row + most <= end && (most == 8 || row + 8 != end); row += most)
     one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last,
                                                         ahead.next(64 / sizeof(Stored)));
-  for (; row + 4 <= p.rows; row += 4)
+  for (; row + 4 <= end; row += 4)
     one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last);
-  if (row + 2 <= p.rows)
+  if (row + 2 <= end)
     one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last), row += 2;
-  if (row < p.rows) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last);
+  if (row < end) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last);
 }
 
-/// C (+)= A·B. Panels of columns go over all rows, so that a panel of B is read once for
+/// Rows of A that are read again and again from the second level take so many bytes there at most.
+inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
+
+/// Equal parts of n, each a multiple of `unit`, and of `most` where that is one.
+[[nodiscard]] constexpr auto part(std::size_t n, std::size_t most, std::size_t unit)
+    -> std::size_t {
+  auto const parts = n <= most ? std::size_t{1} : (n + most - 1) / most;
+  return (n + parts * unit - 1) / (parts * unit) * unit;
+}
+/// The rows over which panels of columns go one after another: all, or what a second level holds of
+/// a large A, but so many that B is not read too often.
+[[nodiscard]] constexpr auto rows_at_once(std::size_t count, std::size_t bytes_of_row)
+    -> std::size_t {
+  constexpr auto least = std::size_t{128};
+  if (vectors < 4 || count <= least || count * bytes_of_row <= block_bytes) return count;
+  auto const most = block_bytes / bytes_of_row;
+  return part(count, most < least ? least : most, rows);
+}
+
+/// C (+)= A·B. Panels of columns go over many rows, so that a panel of B is read once for
 /// them. Rows or depth in runs are another function, as their places cost registers.
 template <class T, class Stored = T, bool InRuns = false>
 void multiply(product<T, Stored> const& p) {
   constexpr auto width = lane::pack<T>::width;
-  auto column = std::size_t{0};
   auto const whole = p.columns / width * width;
   // One or two vectors are not left for themselves where more come before: five are three and two,
   // six twice three, whose stores wait for each other less than those of four.
   auto const left = whole % (vectors * width);
   auto const splits = vectors > 2 && (left == width || left == 2 * width) && whole > left;
   auto const wide = splits ? whole - left - vectors * width : whole;
-  for (; column + vectors * width <= wide; column += vectors * width)
-    columns_of<InRuns, T, Stored, vectors, false>(p, column, width);
-  if constexpr (vectors > 2) {
-    for (; column + 3 * width <= p.columns; column += 3 * width)
-      columns_of<InRuns, T, Stored, 3, false>(p, column, width);
-    if (column + 2 * width <= p.columns)
-      columns_of<InRuns, T, Stored, 2, false>(p, column, width), column += 2 * width;
+  auto const step = rows_at_once(p.rows, p.depth * sizeof(T));
+  for (auto row = std::size_t{0}; row < p.rows; row += step) {
+    auto const end = p.rows - row < step ? p.rows : row + step;
+    auto column = std::size_t{0};
+    for (; column + vectors * width <= wide; column += vectors * width)
+      columns_of<InRuns, T, Stored, vectors, false>(p, row, end, column, width);
+    if constexpr (vectors > 2) {
+      for (; column + 3 * width <= p.columns; column += 3 * width)
+        columns_of<InRuns, T, Stored, 3, false>(p, row, end, column, width);
+      if (column + 2 * width <= p.columns)
+        columns_of<InRuns, T, Stored, 2, false>(p, row, end, column, width), column += 2 * width;
+    }
+    if (column + width <= p.columns)
+      columns_of<InRuns, T, Stored, 1, false>(p, row, end, column, width), column += width;
+    if (column < p.columns)
+      columns_of<InRuns, T, Stored, 1, true>(p, row, end, column, p.columns - column);
   }
-  if (column + width <= p.columns)
-    columns_of<InRuns, T, Stored, 1, false>(p, column, width), column += width;
-  if (column < p.columns) columns_of<InRuns, T, Stored, 1, true>(p, column, p.columns - column);
 }
 
 /// sum += `count` rows of d, ascending, `distance` apart; four rows at a time, each in order, which

@@ -13,10 +13,9 @@ namespace tessera::tiles::inline TESSERA_TARGET {
 
 /// A block of B, (block_depth, panel) at most, is copied in the order in which tiles read it: 64
 /// KiB in a second level with AVX-512, else 16 KiB at most for the columns of a tile, in the first
-/// one. Rows of A that are read again and again from the second level take block_bytes at most
-/// there.
+/// one. Of an A that is not transposed tiles read more at once, as C is read once for every block.
 inline constexpr std::size_t block_depth = 256;
-inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
+inline constexpr std::size_t deepest_block = vectors == 4 ? 384 : 256;
 /// Of rows and of depth: what is less is not worth a copy.
 inline constexpr std::size_t few = 128;
 /// Sizes in bytes from which copying costs less than reading what does not stay in a cache: a
@@ -55,20 +54,16 @@ template <class T>
   p.depth = depth;
   return p;
 }
-/// Equal parts of n, each a multiple of `unit`, and of `most` where that is one.
-[[nodiscard]] constexpr auto part(std::size_t n, std::size_t most, std::size_t unit)
-    -> std::size_t {
-  auto const parts = n <= most ? std::size_t{1} : (n + most - 1) / most;
-  return (n + parts * unit - 1) / (parts * unit) * unit;
-}
-/// The rows of a block of A, whose columns are those of block_depth. An A that is not transposed is
-/// read in order and as a whole, but for narrow tiles, which take longer than the copies of B, one
-/// for each block, and an A beyond a core's part of a third level. They take three eighths: the
-/// distance of rows may be one that a cache has few places for.
+/// The rows of a block of A, whose columns are those of a block of B. An A that is not transposed
+/// is read in order: as a whole where a second level may hold it, else three quarters of that.
+/// Narrow tiles take longer than the copies of B, one for each block: as a whole but for an A
+/// beyond a core's part of a third level, of which they take three eighths: the distance of rows
+/// may be one that a cache has few places for.
 template <class T> [[nodiscard]] constexpr auto rows_of_block(product<T> const& p) -> std::size_t {
   constexpr auto most = block_bytes / block_depth / sizeof(T);
   if (is_transposed(p)) return part(p.rows, most, rows);
-  auto const all = vectors == 4 || p.rows * p.depth * sizeof(T) < 4 * large || 3 * most / 8 < few;
+  if (vectors == 4) return part(p.rows, p.rows <= 4 * most / 3 ? p.rows : 3 * most / 4, rows);
+  auto const all = p.rows * p.depth * sizeof(T) < 4 * large || 3 * most / 8 < few;
   return part(p.rows, all ? p.rows : 3 * most / 8, rows);
 }
 
@@ -107,7 +102,7 @@ template <class T, class Stored = T> struct rows_of_b {
   void prefetch(block_of_b const& block, std::size_t first, std::size_t last) const {
     for (auto i = first; i < last; ++i)
       for (auto c = std::size_t{0}; c < block.columns; c += 64 / sizeof(Stored))
-        __builtin_prefetch(data + (block.k + i) * row + block.column + c);
+        lane::fetch(data + (block.k + i) * row + block.column + c);
   }
 };
 /// B by its columns, each contiguous: the weights of a layer, which may be stored narrower.
@@ -272,12 +267,13 @@ void read_rows(std::size_t count, std::size_t columns, T const* first, std::size
 /// a number for each row of C, a transposed A adds its columns to them on the way; another A must
 /// have none.
 ///
-/// Cost  copies B once for every block of rows; 64 KiB of stack at most, and 4 where B is stored
+/// Cost  copies B once for every block of rows; 96 KiB of stack at most, and 4 where B is stored
 /// narrower
 template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
-  alignas(64) T b[block_depth * panel<T>];
-  auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, unit_of_depth<B>);
+  alignas(64) T b[deepest_block * panel<T>];
+  auto const deep = part(p.depth == 0 ? 1 : p.depth, is_transposed(p) ? block_depth : deepest_block,
+                         unit_of_depth<B>);
   auto const at = [&](std::size_t k, std::size_t column) { return block_at(p, deep, k, column); };
   auto const step = rows_of_block(p);
   auto const rows_from = [&](std::size_t row) { return p.rows - row < step ? p.rows - row : step; };
