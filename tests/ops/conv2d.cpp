@@ -145,6 +145,25 @@ TEMPLATE_TEST_CASE("conv2d: the bits of the reference, for whole vectors of chan
         CHECK(test::same_bits(ours.dbias, want.dbias));
       }
 }
+TEST_CASE("conv2d: the bits of the reference, for images that no cache holds together") {
+  auto const packed =
+      std::make_unique<kernel_for<detail::conv2d_fn, simd>::packed<float, 32 * 16 * 9>>();
+  auto r = torch_generator(5);
+  for (auto const size : {std::size_t{30}, std::size_t{55}}) {  // three, then two; and each alone
+    auto const g = detail::conv2d_geometry{.batch = 5,
+                                           .image = size,
+                                           .output = size,
+                                           .in = 32,
+                                           .out = 16,
+                                           .kernel = 3,
+                                           .stride = 1,
+                                           .padding = 1,
+                                           .dilation = 1,
+                                           .groups = 1};
+    auto const c = convolution_of<float>(g, r, true);
+    CHECK(run<simd>(c, packed->data()) == run<reference>(c, static_cast<float*>(nullptr)));
+  }
+}
 TEST_CASE("conv2d: weights of eight bits have the bits of what they stand for") {
   auto const packed =
       std::make_unique<kernel_for<detail::conv2d_fn, simd>::packed<float, 40 * 40 * 16>>();

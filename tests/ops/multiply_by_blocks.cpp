@@ -233,12 +233,34 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: B stays in place where its rows have pla
   p.rows = p.columns = p.depth = 512;
   p.b_depth = 2048 / sizeof(T);
   CHECK(stays_in_place(p) == (tiles::vectors == 4));
-  p.b_depth = 8192 / sizeof(T);  // eight places of 64 KiB
+  p.b_depth = 4096 / sizeof(T);  // sixteen places of 64 KiB, of sixteen lines each
+  CHECK_FALSE(stays_in_place(p));
+  p.depth = 256;
+  CHECK(stays_in_place(p) == (tiles::vectors == 4));
+  p.depth = 512;
+  p.b_depth = 8192 / sizeof(T);
   CHECK_FALSE(stays_in_place(p));
   p.b_depth = 8192 / sizeof(T) + 64;
   CHECK(stays_in_place(p) == (tiles::vectors == 4));
   p.depth = 1100;  // panels that fill a second level
   CHECK_FALSE(stays_in_place(p));
+}
+TEST_CASE("multiply_by_blocks: many rows are worth a copy that a first level holds") {
+  constexpr auto wide = tiles::vectors == 4;
+  CHECK(tiles::fits_if_copied(512, 128, 2048) == wide);
+  CHECK_FALSE(tiles::fits_if_copied(511, 128, 2048));  // few rows
+  CHECK_FALSE(tiles::fits_if_copied(512, 129, 2048));  // more than a first level holds
+  CHECK_FALSE(tiles::fits_if_copied(512, 128, 256));   // a panel as it lies
+  auto p = tiles::product<float>{};
+  p.rows = 512;
+  p.columns = p.b_depth = 100;
+  p.depth = p.a_row = 128;
+  p.a_depth = 1;
+  CHECK(gains_by_blocks(p) == wide);
+  p.from = tiles::start::c_last;
+  CHECK_FALSE(gains_by_blocks(p));
+  CHECK(tiles::is_far(std::size_t{1} << 20U) == wide);
+  CHECK_FALSE(tiles::is_far((std::size_t{1} << 20U) - 1));
 }
 TEST_CASE("multiply_by_blocks: blocks of rows are equal, and whole tiles") {
   static_assert(tiles::part(1024, 252, 6) == 210);  // five, not four and a rest of 16

@@ -193,29 +193,40 @@ template <class Backend> struct conv2d_by_products {
     std::size_t out_run;  ///< and in y
     std::size_t taps;
   };
-  /// Calls f(pixels, place in the packed weights, first tap, group) for all images, taps ascending.
+  /// What of x and y stays in a second level between the taps: 512 KiB of floats.
+  static constexpr auto near = std::size_t{1} << 17U;
+
+  /// Calls f(pixels, place in the packed weights, first tap, group) for all images, taps ascending;
+  /// images that a cache holds together, one after another by each tap.
   static void for_each_image(geometry const& g, joined by, auto const& f) {
+    auto const of_image = g.image.area() * g.in + g.output.area() * g.out;
+    auto const together = of_image == 0 ? g.batch : std::max(std::size_t{1}, near / of_image);
+    for (auto first = std::size_t{0}; first < g.batch; first += together)
+      for (auto k = std::size_t{0}; k < g.kernel.height; ++k)
+        for_each_part(g, by, k, first, std::min(together, g.batch - first), f);
+  }
+  /// The same for the images [first, first + count) and row k of the kernel.
+  static void for_each_part(geometry const& g, joined by, std::size_t k, std::size_t first,
+                            std::size_t count, auto const& f) {
     auto const of_group = g.group_out() * g.group_in();
-    for (auto k = std::size_t{0}; k < g.kernel.height; ++k) {
-      auto const rows = detail::rows_of_tap(g, k);
-      auto const all =
-          rows.count == g.output.height && rows.count * g.stride.height == g.image.height;
-      auto const images = rows.count == 0 ? 0 : all ? 1 : g.batch;
-      for_each_columns(g, by, [&](seen_columns const& columns) {
-        auto const tap = k * g.kernel.width + columns.tap;
-        for (auto group = std::size_t{0}; group < g.groups; ++group)
-          for (auto b = std::size_t{0}; b < images; ++b)
-            f(
-                image_pixels{
-                    ((b * g.image.height + rows.input) * g.image.width + columns.in) * g.in +
-                        group * g.group_in(),
-                    ((b * g.output.height + rows.first) * g.output.width + columns.out) * g.out +
-                        group * g.group_out(),
-                    rows.count * columns.count * (all ? g.batch : 1), columns.count,
-                    g.stride.height * g.image.width * g.in, g.output.width * g.out, columns.taps},
-                (tap * g.groups + group) * of_group, tap, group);
-      });
-    }
+    auto const rows = detail::rows_of_tap(g, k);
+    auto const all =
+        rows.count == g.output.height && rows.count * g.stride.height == g.image.height;
+    auto const end = rows.count == 0 ? first : first + (all ? 1 : count);
+    for_each_columns(g, by, [&](seen_columns const& columns) {
+      auto const tap = k * g.kernel.width + columns.tap;
+      for (auto group = std::size_t{0}; group < g.groups; ++group)
+        for (auto b = first; b < end; ++b)
+          f(
+              image_pixels{
+                  ((b * g.image.height + rows.input) * g.image.width + columns.in) * g.in +
+                      group * g.group_in(),
+                  ((b * g.output.height + rows.first) * g.output.width + columns.out) * g.out +
+                      group * g.group_out(),
+                  rows.count * columns.count * (all ? count : 1), columns.count,
+                  g.stride.height * g.image.width * g.in, g.output.width * g.out, columns.taps},
+              (tap * g.groups + group) * of_group, tap, group);
+    });
   }
 };
 

@@ -63,7 +63,9 @@ template <class T> struct affine_map_part {
                                              b.row, y,   y_row, from(), bias, b.scales};
     auto const stays = in <= tiles::few || in * b.row * sizeof(T) < tiles::large ||
                        (tiles::has_places<T>(in, b.row) && in * 256 <= tiles::block_bytes);
-    auto const gains = std::same_as<T, Stored> ? not stays : out >= lane::pack<T>::width;
+    auto const gains = std::same_as<T, Stored>
+                           ? not stays || tiles::fits_if_copied(rows, in, b.row * sizeof(T))
+                           : out >= lane::pack<T>::width;
     if (rows >= 4 * tiles::rows && gains)
       tiles::multiply_by_blocks(
           tiles::product<T>{rows, out, in, x, in, 1, nullptr, 0, y, y_row, from(), bias},

@@ -18,28 +18,37 @@ inline constexpr std::size_t block_depth = 256;
 inline constexpr std::size_t deepest_block = vectors == 4 ? 384 : 256;
 /// Of rows and of depth: what is less is not worth a copy.
 inline constexpr std::size_t few = 128;
-/// Sizes in bytes from which copying costs less than reading what does not stay in a cache: a
-/// transposed A, of whose rows every number is a cache line of its own; and B.
+/// The size in bytes from which copying costs less than reading what does not stay in a cache: of a
+/// transposed A, of whose rows every number is a cache line of its own.
 inline constexpr std::size_t far_apart = std::size_t{1} << 18U;
-inline constexpr std::size_t large = std::size_t{1} << 20U;
 
 template <class T> [[nodiscard]] constexpr auto is_transposed(product<T> const& p) -> bool {
   return p.a_row == 1 && p.a_depth != 1;
 }
 /// Whether a cache has places for a panel of so many rows, `distance` numbers apart: it has few for
-/// rows that are a multiple of a large power of two apart. Ways of second levels have 64 KiB; more
-/// rows than 32 for each place come from the third one.
+/// rows that are a multiple of a large power of two apart. A second level of 1 MiB has 16 lines for
+/// each of the places in 64 KiB; a panel of more rows comes from the third one.
 template <class T>
 [[nodiscard]] constexpr auto has_places(std::size_t depth, std::size_t distance) -> bool {
   constexpr auto way = std::size_t{1} << 16U;
   auto const bytes = (distance * sizeof(T)) | way;
-  return depth <= 32 * (way / (bytes & (~bytes + 1)));
+  return depth <= 16 * (way / (bytes & (~bytes + 1)));
 }
 /// Whether a panel of B may be read where it lies. Narrow tiles read a cache line of every page.
 template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const& p) -> bool {
   return vectors == 4 && has_places<T>(p.depth, p.b_depth) && p.depth * 256 <= block_bytes / 2;
 }
+/// Whether so many rows are worth a copy of B, `depth` rows that lie `distance` bytes apart: a
+/// first level holds the copy, and has few places for them as they lie.
+[[nodiscard]] constexpr auto fits_if_copied(std::size_t count, std::size_t depth,
+                                            std::size_t distance) -> bool {
+  constexpr auto first_level = std::size_t{1} << 15U;
+  return vectors == 4 && count >= 4 * few && depth * 256 <= first_level && distance > 256;
+}
 template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const& p) -> bool {
+  if (not is_transposed(p) && p.columns >= lane::pack<T>::width && p.from != start::c_last &&
+      fits_if_copied(p.rows, p.depth, p.b_depth * sizeof(T)))
+    return true;
   return p.rows >= 4 * rows && p.columns >= lane::pack<T>::width && p.depth > few &&
          p.from != start::c_last &&
          ((is_transposed(p) && p.rows * p.depth * sizeof(T) >= far_apart) ||
@@ -217,6 +226,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
                     block_of_b const& here, T const* b, block_of_b const& next) {
   constexpr auto wide = vectors * lane::pack<T>::width;
   constexpr auto at_once = 4 * rows;
+  auto const far = is_far(p.rows * p.c_row * sizeof(T));
   auto asked = std::size_t{0};
   for (auto const end = row + count; row < end; row += at_once) {
     auto const rest = end - row;
@@ -238,7 +248,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
                             p.bias == nullptr ? nullptr : p.bias + here.column};
     for (auto c = std::size_t{0}; c < here.columns; c += wide) {
       block.columns = here.columns - c < wide ? here.columns - c : wide;
-      multiply<T>(block);
+      multiply<T>(block, far);
       block.b += here.depth * wide;
       block.c += wide;
       if (block.bias != nullptr) block.bias += wide;
