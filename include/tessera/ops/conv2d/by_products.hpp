@@ -193,14 +193,15 @@ template <class Backend> struct conv2d_by_products {
     std::size_t out_run;  ///< and in y
     std::size_t taps;
   };
-  /// What of x and y stays in a second level between the taps: 512 KiB of floats.
-  static constexpr auto near = std::size_t{1} << 17U;
+  /// How many numbers of x and y a second level holds between the taps: 512 KiB of floats.
+  static constexpr auto held_together = std::size_t{1} << 17U;
 
   /// Calls f(pixels, place in the packed weights, first tap, group) for all images, taps ascending;
   /// images that a cache holds together, one after another by each tap.
   static void for_each_image(geometry const& g, joined by, auto const& f) {
     auto const of_image = g.image.area() * g.in + g.output.area() * g.out;
-    auto const together = of_image == 0 ? g.batch : std::max(std::size_t{1}, near / of_image);
+    auto const together =
+        of_image == 0 ? g.batch : std::max(std::size_t{1}, held_together / of_image);
     for (auto first = std::size_t{0}; first < g.batch; first += together)
       for (auto k = std::size_t{0}; k < g.kernel.height; ++k)
         for_each_part(g, by, k, first, std::min(together, g.batch - first), f);

@@ -205,11 +205,11 @@ struct columns_ahead {
   }
 };
 
-/// Rows [row, end) of a panel of columns; of a C that is `far` each tile asks for the next one's
-/// place.
+/// Rows [row, end) of a panel of columns; of a C that is `distant` each tile asks for the next
+/// one's place.
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, std::size_t column,
-                std::size_t last, bool far) {
+                std::size_t last, bool distant) {
   // One vector has eight sums of its own, as many as the latency of a sum asks for.
   constexpr auto most = Vectors == 1 ? std::size_t{8} : rows;
   auto ahead = columns_ahead{};
@@ -218,7 +218,7 @@ void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, s
     ahead = {here, p.columns - column < 2 * here ? p.columns - column : 2 * here};
   // Eight rows are four and four: two would read B for little.
   for (; row + most <= end && (most == 8 || row + 8 != end); row += most) {
-    if (not InRuns && far)
+    if (not InRuns && distant)
       for (auto r = row + most; r < row + 2 * most; ++r)
         for (auto i = std::size_t{0}; i < here; i += 64 / sizeof(T))
           lane::fetch_first(p.c + r * p.c_row + column + i);
@@ -254,15 +254,15 @@ inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
 /// From what size in bytes on a matrix is not taken to stay in a second level.
 inline constexpr std::size_t large = std::size_t{1} << 20U;
 /// Whether C comes from a third level: then tiles ask for its places before they write there.
-[[nodiscard]] constexpr auto is_far(std::size_t bytes_of_c) -> bool {
+[[nodiscard]] constexpr auto is_distant(std::size_t bytes_of_c) -> bool {
   return vectors == 4 && bytes_of_c >= large;
 }
 
 /// C (+)= A·B. Panels of columns go over many rows, so that a panel of B is read once for
 /// them. Rows or depth in runs are another function, as their places cost registers. A part of a C
-/// that is `far` comes from a third level.
+/// that is `distant` comes from a third level.
 template <class T, class Stored = T, bool InRuns = false>
-void multiply(product<T, Stored> const& p, bool far = false) {
+void multiply(product<T, Stored> const& p, bool distant = false) {
   constexpr auto width = lane::pack<T>::width;
   auto const whole = p.columns / width * width;
   // One or two vectors are not left for themselves where more come before: five are three and two,
@@ -271,23 +271,23 @@ void multiply(product<T, Stored> const& p, bool far = false) {
   auto const splits = vectors > 2 && (left == width || left == 2 * width) && whole > left;
   auto const wide = splits ? whole - left - vectors * width : whole;
   auto const step = rows_at_once(p.rows, p.depth * sizeof(T));
-  far = far || is_far(p.rows * p.c_row * sizeof(T));
+  distant = distant || is_distant(p.rows * p.c_row * sizeof(T));
   for (auto row = std::size_t{0}; row < p.rows; row += step) {
     auto const end = p.rows - row < step ? p.rows : row + step;
     auto column = std::size_t{0};
     for (; column + vectors * width <= wide; column += vectors * width)
-      columns_of<InRuns, T, Stored, vectors, false>(p, row, end, column, width, far);
+      columns_of<InRuns, T, Stored, vectors, false>(p, row, end, column, width, distant);
     if constexpr (vectors > 2) {
       for (; column + 3 * width <= p.columns; column += 3 * width)
-        columns_of<InRuns, T, Stored, 3, false>(p, row, end, column, width, far);
+        columns_of<InRuns, T, Stored, 3, false>(p, row, end, column, width, distant);
       if (column + 2 * width <= p.columns)
-        columns_of<InRuns, T, Stored, 2, false>(p, row, end, column, width, far),
+        columns_of<InRuns, T, Stored, 2, false>(p, row, end, column, width, distant),
             column += 2 * width;
     }
     if (column + width <= p.columns)
-      columns_of<InRuns, T, Stored, 1, false>(p, row, end, column, width, far), column += width;
+      columns_of<InRuns, T, Stored, 1, false>(p, row, end, column, width, distant), column += width;
     if (column < p.columns)
-      columns_of<InRuns, T, Stored, 1, true>(p, row, end, column, p.columns - column, far);
+      columns_of<InRuns, T, Stored, 1, true>(p, row, end, column, p.columns - column, distant);
   }
 }
 

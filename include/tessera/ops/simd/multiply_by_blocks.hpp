@@ -226,7 +226,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
                     block_of_b const& here, T const* b, block_of_b const& next) {
   constexpr auto wide = vectors * lane::pack<T>::width;
   constexpr auto at_once = 4 * rows;
-  auto const far = is_far(p.rows * p.c_row * sizeof(T));
+  auto const distant = is_distant(p.rows * p.c_row * sizeof(T));
   auto asked = std::size_t{0};
   for (auto const end = row + count; row < end; row += at_once) {
     auto const rest = end - row;
@@ -248,7 +248,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
                             p.bias == nullptr ? nullptr : p.bias + here.column};
     for (auto c = std::size_t{0}; c < here.columns; c += wide) {
       block.columns = here.columns - c < wide ? here.columns - c : wide;
-      multiply<T>(block, far);
+      multiply<T>(block, distant);
       block.b += here.depth * wide;
       block.c += wide;
       if (block.bias != nullptr) block.bias += wide;
