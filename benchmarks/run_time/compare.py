@@ -6,7 +6,8 @@ of the given ones (regular expressions). Before a row is measured, every side mu
 same from the same numbers; a row with a star does not tell its results. Then all sides take turns,
 round by round; medians are compared, and the spread is half of what lies between the fastest round
 and the slowest. With --fastest it is each side's fastest round, and the spread what lies between it
-and the median: for a host whose other guests slow a core down for seconds. The bound of the machine is measured by the same programs in the same rounds:
+and the median: for a host whose other guests slow a core down for seconds. The bound of the machine
+is measured by the same programs in the same rounds:
   peak   floating-point operations by the rate of multiply-adds without memory
   read   bytes by the rate of reads from a block of as many bytes
   row    a row of the program that moves as much memory without work

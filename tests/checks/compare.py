@@ -79,7 +79,8 @@ class Bounds(unittest.TestCase):
     def test_rounds_are_compared_by_median_or_by_the_fastest(self):
         row = mock.Mock(operations=8, bytes=0, bound="", peers={}, scalar="f32")
         program = mock.Mock(**{"peers.return_value": {"eigen": "eigen/row"}})
-        for fastest, x_bound, ratio, spread in ((False, 4 / 2, 6 / 4, 3 / 4), (True, 2 / 1, 3 / 2, 1)):
+        for fastest, x_bound, ratio, spread in ((False, 4 / 2, 6 / 4, 3 / 4),
+                                                (True, 2 / 1, 3 / 2, 1)):
             measured = compare.Measured("row", row, program, mock.Mock(fastest=fastest))
             measured.times = {"tessera": [8, 2, 4], "eigen": [6, 3, 9]}
             measured.limits = [{"peak": 2}, {"peak": 1}, {"peak": 3}]

@@ -146,22 +146,30 @@ TEMPLATE_TEST_CASE("conv2d: the bits of the reference, for whole vectors of chan
       }
 }
 TEST_CASE("conv2d: the bits of the reference, for images that no cache holds together") {
+  constexpr auto together = &kernel_for<detail::conv2d_fn, simd>::images_together;
   auto const packed =
-      std::make_unique<kernel_for<detail::conv2d_fn, simd>::packed<float, 32 * 16 * 9>>();
+      std::make_unique<kernel_for<detail::conv2d_fn, simd>::packed<float, 8 * 8 * 9>>();
   auto r = torch_generator(5);
-  for (auto const size : {std::size_t{30}, std::size_t{55}}) {  // three, then two; and each alone
-    auto const g = detail::conv2d_geometry{.batch = 5,
-                                           .image = size,
-                                           .output = size,
-                                           .in = 32,
-                                           .out = 16,
-                                           .kernel = 3,
-                                           .stride = 1,
-                                           .padding = 1,
-                                           .dilation = 1,
-                                           .groups = 1};
+  for (auto const& [size, count] : {std::pair{52U, 3U}, std::pair{91U, 1U}}) {  // of five
+    auto g = detail::conv2d_geometry{.batch = 5,
+                                     .image = size,
+                                     .output = size,
+                                     .in = 8,
+                                     .out = 8,
+                                     .kernel = 3,
+                                     .stride = 1,
+                                     .padding = 1,
+                                     .dilation = 1,
+                                     .groups = 2};
+    CHECK(together(g) == count);
     auto const c = convolution_of<float>(g, r, true);
     CHECK(run<simd>(c, packed->data()) == run<reference>(c, static_cast<float*>(nullptr)));
+    g.in = g.out = 512;  // whose weights are larger than what two rows of taps read again
+    g.groups = 1;
+    CHECK(together(g) == 5);
+    g.in = g.out = 8;
+    g.kernel = {1, 3};
+    CHECK(together(g) == 5);
   }
 }
 TEST_CASE("conv2d: weights of eight bits have the bits of what they stand for") {

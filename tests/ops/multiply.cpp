@@ -70,7 +70,8 @@ TEST_CASE("multiply: how many rows at once") {
   CHECK(tiles::rows_at_once(512, 1024) == 512);  // 512 KiB
   CHECK(tiles::rows_at_once(512, 2048) == (wide ? 258U : 512U));
   CHECK(tiles::rows_at_once(768, 3072) == (wide ? 156U : 768U));
-  CHECK(tiles::rows_at_once(300, 8192) == (wide ? 102U : 300U));  // 128 at most, in equal parts
-  CHECK(tiles::rows_at_once(128, 8192) == 128);
+  CHECK(tiles::rows_at_once(300, 6144) == (wide ? 102U : 300U));  // 128 at most, in equal parts
+  CHECK(tiles::rows_at_once(300, 6148) == 300);  // so few would stay that B is read too often
+  CHECK(tiles::rows_at_once(128, 6144) == 128);
   CHECK(tiles::rows_at_once(0, 0) == 0);
 }

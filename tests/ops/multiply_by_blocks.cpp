@@ -245,16 +245,26 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: B stays in place where its rows have pla
   p.depth = 1100;  // panels that fill a second level
   CHECK_FALSE(stays_in_place(p));
 }
+TEMPLATE_TEST_CASE("multiply_by_blocks: the bits of the product, by blocks of rows and of depth",
+                   "", float, double) {
+  for (auto const from : {tiles::start::zero, tiles::start::bias, tiles::start::c})
+    CHECK(has_the_bits<TestType>(800, 70, 600, from, false, [](auto const& p, TestType* sums) {
+      tiles::multiply_by_blocks<TestType>(p, sums);
+    }));
+}
 TEST_CASE("multiply_by_blocks: many rows are worth a copy that a first level holds") {
   constexpr auto wide = tiles::vectors == 4;
-  CHECK(tiles::fits_if_copied(512, 128, 2048) == wide);
-  CHECK_FALSE(tiles::fits_if_copied(511, 128, 2048));  // few rows
-  CHECK_FALSE(tiles::fits_if_copied(512, 129, 2048));  // more than a first level holds
-  CHECK_FALSE(tiles::fits_if_copied(512, 128, 256));   // a panel as it lies
+  constexpr auto deepest = 32768 / (tiles::vectors * 4 * lane::pack<float>::width);
+  CHECK(tiles::fits_if_copied(512, deepest, 1024) == wide);
+  CHECK(tiles::fits_if_copied(512, 32, 1024) == wide);
+  CHECK_FALSE(tiles::fits_if_copied(511, deepest, 1024));      // few rows
+  CHECK_FALSE(tiles::fits_if_copied(512, deepest + 1, 1024));  // more than a first level holds
+  CHECK_FALSE(tiles::fits_if_copied(512, 31, 1024));           // little to multiply
+  CHECK_FALSE(tiles::fits_if_copied(512, deepest, 1023));      // held as they lie
   auto p = tiles::product<float>{};
   p.rows = 512;
-  p.columns = p.b_depth = 100;
-  p.depth = p.a_row = 128;
+  p.columns = p.b_depth = 256;
+  p.depth = p.a_row = 100;
   p.a_depth = 1;
   CHECK(gains_by_blocks(p) == wide);
   p.from = tiles::start::c_last;
@@ -276,9 +286,12 @@ TEST_CASE("multiply_by_blocks: blocks of rows are equal, and whole tiles") {
   CHECK(rows_of_block(p) == 516);  // of 512 KiB
   p.a_row = 1024;
   p.a_depth = 1;
-  CHECK(rows_of_block(p) == (tiles::vectors == 4 ? 342U : 174U));
-  p.rows = 900;  // which stay in a third level
-  CHECK(rows_of_block(p) == (tiles::vectors == 4 ? 300U : 900U));
-  p.rows = 600;
-  CHECK(rows_of_block(p) == 600);
+  constexpr auto wide = tiles::vectors == 4;
+  CHECK(rows_of_block(p) == (wide ? 342U : 174U));
+  p.rows = 768;  // by 256, 768 KiB
+  CHECK(rows_of_block(p) == 768);
+  p.rows = 900;
+  CHECK(rows_of_block(p) == (wide ? 300U : 900U));
+  p.depth = 31;
+  CHECK(rows_of_block(p) == 900);
 }

@@ -112,6 +112,16 @@ template <class Backend> struct conv2d_by_products {
     });
   }
 
+  /// The images whose x and y a second level holds between the rows of taps, 512 KiB of floats; all
+  /// where there is one row, or where to read the weights again for each costs more.
+  [[nodiscard]] static auto images_together(geometry const& g) -> std::size_t {
+    constexpr auto held = std::size_t{1} << 17U;
+    auto const of_image = g.image.area() * g.in + g.output.area() * g.out;
+    auto const weights = g.kernel.area() * g.out * g.group_in();
+    if (of_image == 0 || weights >= (g.kernel.height - 1) * held) return g.batch;
+    return std::max(std::size_t{1}, held / of_image);
+  }
+
  private:
   /// Calls f(output channel, column of the weight, place in the packed weights), in which output
   /// and input channels of a tap and group are so far apart. A function of its own keeps the loops'
@@ -193,15 +203,10 @@ template <class Backend> struct conv2d_by_products {
     std::size_t out_run;  ///< and in y
     std::size_t taps;
   };
-  /// How many numbers of x and y a second level holds between the taps: 512 KiB of floats.
-  static constexpr auto held_together = std::size_t{1} << 17U;
-
   /// Calls f(pixels, place in the packed weights, first tap, group) for all images, taps ascending;
-  /// images that a cache holds together, one after another by each tap.
+  /// images_together, one after another by each row of taps.
   static void for_each_image(geometry const& g, joined by, auto const& f) {
-    auto const of_image = g.image.area() * g.in + g.output.area() * g.out;
-    auto const together =
-        of_image == 0 ? g.batch : std::max(std::size_t{1}, held_together / of_image);
+    auto const together = images_together(g);
     for (auto first = std::size_t{0}; first < g.batch; first += together)
       for (auto k = std::size_t{0}; k < g.kernel.height; ++k)
         for_each_part(g, by, k, first, std::min(together, g.batch - first), f);

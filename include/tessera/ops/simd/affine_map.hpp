@@ -47,24 +47,32 @@ template <class T> struct affine_map_part {
   T* y;
   std::size_t y_row;  ///< the distance of two rows of y
 
-  /// Packed panels, of which the first begins with the first output.
+  /// Packed panels, of which the first begins with the first output; so many rows go over all of
+  /// them as stay in a cache.
   void by_panels(T const* values) const {
-    for (auto first = std::size_t{0}; first < out; first += tiles::panel<T>) {
-      auto const columns = out - first < tiles::panel<T> ? out - first : tiles::panel<T>;
-      tiles::multiply<T>({rows, columns, in, x, in, 1, values, tiles::panel<T>, y + first, y_row,
-                          from(), bias == nullptr ? nullptr : bias + first});
-      values += in * tiles::panel<T>;
+    auto const step = tiles::rows_at_once(rows, in * sizeof(T));
+    for (auto row = std::size_t{0}; row < rows; row += step) {
+      auto const count = rows - row < step ? rows - row : step;
+      for (auto first = std::size_t{0}; first < out; first += tiles::panel<T>) {
+        auto const columns = out - first < tiles::panel<T> ? out - first : tiles::panel<T>;
+        tiles::multiply<T>(
+            {count, columns, in, x + row * in, in, 1, values + first * in, tiles::panel<T>,
+             y + row * y_row + first, y_row, from(), bias == nullptr ? nullptr : bias + first},
+            tiles::is_distant(rows * y_row * sizeof(T)) ? rows - row : 0);
+      }
     }
   }
   /// Wᵀ (In, Out), whose rows are contiguous: where they lie, unless a second level has no place
-  /// for a panel of them; blocks widen what is stored narrower once for many.
+  /// for a panel of them, or many rows a first one for a copy; blocks widen what is stored narrower
+  /// once for many.
   template <class Stored> void by_columns(weight_matrix<T, Stored> const& b) const {
     auto const p = tiles::product<T, Stored>{rows,  out, in,    x,      in,   1,       b.data,
                                              b.row, y,   y_row, from(), bias, b.scales};
     auto const stays = in <= tiles::few || in * b.row * sizeof(T) < tiles::large ||
                        (tiles::has_places<T>(in, b.row) && in * 256 <= tiles::block_bytes);
     auto const gains = std::same_as<T, Stored>
-                           ? not stays || tiles::fits_if_copied(rows, in, b.row * sizeof(T))
+                           ? not stays || (out >= lane::pack<T>::width &&
+                                           tiles::fits_if_copied(rows, in, b.row * sizeof(T)))
                            : out >= lane::pack<T>::width;
     if (rows >= 4 * tiles::rows && gains)
       tiles::multiply_by_blocks(

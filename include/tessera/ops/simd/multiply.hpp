@@ -109,8 +109,8 @@ template <std::size_t Rows, class T> struct tile_rows<true, Rows, T> {
   }
   [[nodiscard]] TESSERA_INLINE auto c(std::size_t r) const -> T* { return every_c[r]; }
 };
-/// sum += the products of the steps [first, first + depth), whose numbers begin at `at` in the rows
-/// of A and at b.
+/// sum += the products of the steps [first, first + depth), whose numbers begin at b, and in the
+/// rows of A where these begin, or at `at` in runs.
 template <bool InRuns, bool Partial, class T, class Stored, std::size_t Rows, std::size_t Vectors>
 TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, tile_rows<InRuns, Rows, T> places,
                                      std::size_t first, std::size_t depth, std::size_t at,
@@ -205,11 +205,11 @@ struct columns_ahead {
   }
 };
 
-/// Rows [row, end) of a panel of columns; of a C that is `distant` each tile asks for the next
-/// one's place.
+/// Rows [row, end) of a panel of columns. Of the first `distant` rows of C, which come from a third
+/// level, each tile asks for those of the next one.
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, std::size_t column,
-                std::size_t last, bool distant) {
+                std::size_t last, std::size_t distant) {
   // One vector has eight sums of its own, as many as the latency of a sum asks for.
   constexpr auto most = Vectors == 1 ? std::size_t{8} : rows;
   auto ahead = columns_ahead{};
@@ -218,8 +218,8 @@ void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, s
     ahead = {here, p.columns - column < 2 * here ? p.columns - column : 2 * here};
   // Eight rows are four and four: two would read B for little.
   for (; row + most <= end && (most == 8 || row + 8 != end); row += most) {
-    if (not InRuns && distant)
-      for (auto r = row + most; r < row + 2 * most; ++r)
+    if constexpr (not InRuns)
+      for (auto r = row + most; r < row + 2 * most && r < distant; ++r)
         for (auto i = std::size_t{0}; i < here; i += 64 / sizeof(T))
           lane::fetch_first(p.c + r * p.c_row + column + i);
     one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last,
@@ -242,11 +242,13 @@ inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
   return (n + parts * unit - 1) / (parts * unit) * unit;
 }
 /// The rows over which panels of columns go one after another: all, or what a second level holds of
-/// a large A, but so many that B is not read too often.
+/// a large A, unless that were so few that B is read too often.
 [[nodiscard]] constexpr auto rows_at_once(std::size_t count, std::size_t bytes_of_row)
     -> std::size_t {
   constexpr auto least = std::size_t{128};
-  if (vectors < 4 || count <= least || count * bytes_of_row <= block_bytes) return count;
+  if (vectors < 4 || count <= least || count * bytes_of_row <= block_bytes ||
+      2 * least * bytes_of_row > 3 * block_bytes)
+    return count;
   auto const most = block_bytes / bytes_of_row;
   return part(count, most < least ? least : most, rows);
 }
@@ -259,23 +261,24 @@ inline constexpr std::size_t large = std::size_t{1} << 20U;
 }
 
 /// C (+)= A·B. Panels of columns go over many rows, so that a panel of B is read once for
-/// them. Rows or depth in runs are another function, as their places cost registers. A part of a C
-/// that is `distant` comes from a third level.
+/// them. Rows or depth in runs are another function, as their places cost registers. Of a C that is
+/// part of a distant one, `distant` rows from its first on are there.
 template <class T, class Stored = T, bool InRuns = false>
-void multiply(product<T, Stored> const& p, bool distant = false) {
+void multiply(product<T, Stored> const& p, std::size_t distant = 0) {
   constexpr auto width = lane::pack<T>::width;
+  constexpr auto panel = vectors * width;
   auto const whole = p.columns / width * width;
   // One or two vectors are not left for themselves where more come before: five are three and two,
   // six twice three, whose stores wait for each other less than those of four.
-  auto const left = whole % (vectors * width);
+  auto const left = whole % panel;
   auto const splits = vectors > 2 && (left == width || left == 2 * width) && whole > left;
-  auto const wide = splits ? whole - left - vectors * width : whole;
-  auto const step = rows_at_once(p.rows, p.depth * sizeof(T));
-  distant = distant || is_distant(p.rows * p.c_row * sizeof(T));
+  auto const wide = splits ? whole - left - panel : whole;
+  auto const step = p.columns <= panel ? p.rows : rows_at_once(p.rows, p.depth * sizeof(T));
+  if (distant == 0 && is_distant(p.rows * p.c_row * sizeof(T))) distant = p.rows;
   for (auto row = std::size_t{0}; row < p.rows; row += step) {
     auto const end = p.rows - row < step ? p.rows : row + step;
     auto column = std::size_t{0};
-    for (; column + vectors * width <= wide; column += vectors * width)
+    for (; column + panel <= wide; column += panel)
       columns_of<InRuns, T, Stored, vectors, false>(p, row, end, column, width, distant);
     if constexpr (vectors > 2) {
       for (; column + 3 * width <= p.columns; column += 3 * width)

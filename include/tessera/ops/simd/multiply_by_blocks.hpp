@@ -13,10 +13,9 @@ namespace tessera::tiles::inline TESSERA_TARGET {
 
 /// A block of B, (block_depth, panel) at most, is copied in the order in which tiles read it: 64
 /// KiB in a second level with AVX-512, else 16 KiB at most for the columns of a tile, in the first
-/// one. Of an A that is not transposed tiles read more at once, as C is read once for every block.
+/// one.
 inline constexpr std::size_t block_depth = 256;
-inline constexpr std::size_t deepest_block = vectors == 4 ? 384 : 256;
-/// Of rows and of depth: what is less is not worth a copy.
+/// Of rows and of depth: what is less is not worth a copy of a large B.
 inline constexpr std::size_t few = 128;
 /// The size in bytes from which copying costs less than reading what does not stay in a cache: of a
 /// transposed A, of whose rows every number is a cache line of its own.
@@ -27,23 +26,27 @@ template <class T> [[nodiscard]] constexpr auto is_transposed(product<T> const& 
 }
 /// Whether a cache has places for a panel of so many rows, `distance` numbers apart: it has few for
 /// rows that are a multiple of a large power of two apart. A second level of 1 MiB has 16 lines for
-/// each of the places in 64 KiB; a panel of more rows comes from the third one.
+/// each of the places in 64 KiB; a panel of more rows comes from the third one, which narrow tiles
+/// wait for less than for twice as many.
 template <class T>
 [[nodiscard]] constexpr auto has_places(std::size_t depth, std::size_t distance) -> bool {
   constexpr auto way = std::size_t{1} << 16U;
   auto const bytes = (distance * sizeof(T)) | way;
-  return depth <= 16 * (way / (bytes & (~bytes + 1)));
+  constexpr auto lines = vectors == 4 ? std::size_t{16} : std::size_t{32};
+  return depth <= lines * (way / (bytes & (~bytes + 1)));
 }
 /// Whether a panel of B may be read where it lies. Narrow tiles read a cache line of every page.
 template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const& p) -> bool {
   return vectors == 4 && has_places<T>(p.depth, p.b_depth) && p.depth * 256 <= block_bytes / 2;
 }
 /// Whether so many rows are worth a copy of B, `depth` rows that lie `distance` bytes apart: a
-/// first level holds the copy, and has few places for them as they lie.
+/// first level holds a panel of the copy, but not as it lies.
 [[nodiscard]] constexpr auto fits_if_copied(std::size_t count, std::size_t depth,
                                             std::size_t distance) -> bool {
   constexpr auto first_level = std::size_t{1} << 15U;
-  return vectors == 4 && count >= 4 * few && depth * 256 <= first_level && distance > 256;
+  constexpr auto panel_row = vectors * lane::pack<float>::width * sizeof(float);
+  return vectors == 4 && count >= 4 * few && depth >= few / 4 && depth * panel_row <= first_level &&
+         distance >= 1024;
 }
 template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const& p) -> bool {
   if (not is_transposed(p) && p.columns >= lane::pack<T>::width && p.from != start::c_last &&
@@ -64,14 +67,17 @@ template <class T>
   return p;
 }
 /// The rows of a block of A, whose columns are those of a block of B. An A that is not transposed
-/// is read in order: as a whole where a second level may hold it, else three quarters of that.
-/// Narrow tiles take longer than the copies of B, one for each block: as a whole but for an A
-/// beyond a core's part of a third level, of which they take three eighths: the distance of rows
-/// may be one that a cache has few places for.
+/// is read in order: as a whole where a second level may hold the block, else half of that. Narrow
+/// tiles take longer than the copies of B, one for each block: as a whole but for an A beyond a
+/// core's part of a third level, of which they take three eighths: the distance of rows may be one
+/// that a cache has few places for.
 template <class T> [[nodiscard]] constexpr auto rows_of_block(product<T> const& p) -> std::size_t {
   constexpr auto most = block_bytes / block_depth / sizeof(T);
   if (is_transposed(p)) return part(p.rows, most, rows);
-  if (vectors == 4) return part(p.rows, p.rows <= 4 * most / 3 ? p.rows : 3 * most / 4, rows);
+  if (vectors == 4) {
+    auto const bytes = (p.depth < block_depth ? p.depth + 1 : block_depth) * sizeof(T);
+    return part(p.rows, p.rows * bytes <= 3 * large / 4 ? p.rows : 3 * large / 8 / bytes, rows);
+  }
   auto const all = p.rows * p.depth * sizeof(T) < 4 * large || 3 * most / 8 < few;
   return part(p.rows, all ? p.rows : 3 * most / 8, rows);
 }
@@ -226,7 +232,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
                     block_of_b const& here, T const* b, block_of_b const& next) {
   constexpr auto wide = vectors * lane::pack<T>::width;
   constexpr auto at_once = 4 * rows;
-  auto const distant = is_distant(p.rows * p.c_row * sizeof(T));
+  auto const is_distant = tiles::is_distant(p.rows * p.c_row * sizeof(T));
   auto asked = std::size_t{0};
   for (auto const end = row + count; row < end; row += at_once) {
     auto const rest = end - row;
@@ -248,7 +254,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
                             p.bias == nullptr ? nullptr : p.bias + here.column};
     for (auto c = std::size_t{0}; c < here.columns; c += wide) {
       block.columns = here.columns - c < wide ? here.columns - c : wide;
-      multiply<T>(block, distant);
+      multiply<T>(block, is_distant ? p.rows - row : 0);
       block.b += here.depth * wide;
       block.c += wide;
       if (block.bias != nullptr) block.bias += wide;
@@ -277,13 +283,12 @@ void read_rows(std::size_t count, std::size_t columns, T const* first, std::size
 /// a number for each row of C, a transposed A adds its columns to them on the way; another A must
 /// have none.
 ///
-/// Cost  copies B once for every block of rows; 96 KiB of stack at most, and 4 where B is stored
+/// Cost  copies B once for every block of rows; 64 KiB of stack at most, and 4 where B is stored
 /// narrower
 template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
-  alignas(64) T b[deepest_block * panel<T>];
-  auto const deep = part(p.depth == 0 ? 1 : p.depth, is_transposed(p) ? block_depth : deepest_block,
-                         unit_of_depth<B>);
+  alignas(64) T b[block_depth * panel<T>];
+  auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, unit_of_depth<B>);
   auto const at = [&](std::size_t k, std::size_t column) { return block_at(p, deep, k, column); };
   auto const step = rows_of_block(p);
   auto const rows_from = [&](std::size_t row) { return p.rows - row < step ? p.rows - row : step; };
