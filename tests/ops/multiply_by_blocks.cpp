@@ -269,8 +269,8 @@ TEST_CASE("multiply_by_blocks: many rows are worth a copy that a first level hol
   CHECK(gains_by_blocks(p) == wide);
   p.from = tiles::start::c_last;
   CHECK_FALSE(gains_by_blocks(p));
-  CHECK(tiles::is_distant(std::size_t{1} << 20U) == wide);
-  CHECK_FALSE(tiles::is_distant((std::size_t{1} << 20U) - 1));
+  CHECK(tiles::is_distant(std::size_t{1} << 21U) == wide);
+  CHECK_FALSE(tiles::is_distant((std::size_t{1} << 21U) - 1));
 }
 TEST_CASE("multiply_by_blocks: blocks of rows are equal, and whole tiles") {
   static_assert(tiles::part(1024, 252, 6) == 210);  // five, not four and a rest of 16

@@ -255,9 +255,10 @@ inline constexpr std::size_t block_bytes = std::size_t{1} << 19U;
 
 /// From what size in bytes on a matrix is not taken to stay in a second level.
 inline constexpr std::size_t large = std::size_t{1} << 20U;
-/// Whether C comes from a third level: then tiles ask for its places before they write there.
+/// Whether C comes from a third level: then tiles ask for its places before they write there. Where
+/// a second level may hold it, to ask costs more than it saves.
 [[nodiscard]] constexpr auto is_distant(std::size_t bytes_of_c) -> bool {
-  return vectors == 4 && bytes_of_c >= large;
+  return vectors == 4 && bytes_of_c >= 2 * large;
 }
 
 /// C (+)= A·B. Panels of columns go over many rows, so that a panel of B is read once for
