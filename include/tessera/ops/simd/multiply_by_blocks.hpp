@@ -49,11 +49,9 @@ template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const&
          distance >= 1024;
 }
 template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const& p) -> bool {
-  if (not is_transposed(p) && p.columns >= lane::pack<T>::width && p.from != start::c_last &&
-      fits_if_copied(p.rows, p.depth, p.b_depth * sizeof(T)))
-    return true;
-  return p.rows >= 4 * rows && p.columns >= lane::pack<T>::width && p.depth > few &&
-         p.from != start::c_last &&
+  if (p.columns < lane::pack<T>::width || p.from == start::c_last) return false;
+  if (not is_transposed(p) && fits_if_copied(p.rows, p.depth, p.b_depth * sizeof(T))) return true;
+  return p.rows >= 4 * rows && p.depth > few &&
          ((is_transposed(p) && p.rows * p.depth * sizeof(T) >= far_apart) ||
           (p.rows >= few && p.depth * p.b_depth * sizeof(T) >= large && not stays_in_place(p)));
 }
