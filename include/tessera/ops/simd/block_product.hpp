@@ -4,6 +4,7 @@
 #include <tessera/backend/sharing.hpp>
 #include <tessera/ops/reference/block_product.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
+#include <tessera/ops/simd/widened_product.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
 
 #include <algorithm>
@@ -19,7 +20,8 @@
 ///
 /// A block of as many outputs as a vector has lanes is turned while it is read: lane o has four
 /// bytes of output o, and meets the same four of x in all lanes. What is turned serves all rows, or
-/// eight of up to 24 (with AVX-512, and of pairs with AVX2).
+/// eight of up to 24 (with AVX-512, and of pairs with AVX2). Pairs with more rows go by floats
+/// where these are faster (widened_product.hpp).
 namespace tessera::detail::inline TESSERA_TARGET {
 
 /// sum and the products of blocks with a block of x, of which the bytes were added to `products`.
@@ -215,13 +217,25 @@ template <class Stored> struct block_kernel {
   std::size_t whole = p.out / width * width;
 
   void run() const {
-    if constexpr (not is_pairs<Stored>) {
+    if constexpr (is_pairs<Stored>)
+      run(lane::widens_pairs());
+    else
       run_by_vectors();
-    } else if constexpr (lane::zero_subnormals::possible) {
+  }
+  /// Pairs, with many rows as floats or as they are: the same bits.
+  void run(bool widened) const
+    requires is_pairs<Stored>
+  {
+    if constexpr (not lane::zero_subnormals::possible) {
+      p.run(w);
+    } else if (widened && p.rows > most_by_few) {
       auto const zeros = lane::zero_subnormals();
+      widened_product<Stored>{p, w}.run();
+    } else if constexpr (lane::multiplies_pairs) {
       run_by_vectors();
     } else {
-      p.run(w);
+      auto const zeros = lane::zero_subnormals();
+      by_few_after_few();
     }
   }
 
