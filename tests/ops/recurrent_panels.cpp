@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/any_cell.hpp>
 #include <support/test.hpp>
 
 using namespace tessera;
@@ -8,11 +9,14 @@ namespace {
 template <class Cell, class T, std::size_t In, std::size_t Hidden, class Storage>
 using cell_parameters = parameters_of<recurrent_layer<Cell, In, Hidden, gru_options{}>, Storage>;
 
-/// Steps with the weights by panels, h where it stands, have the bits of the reference's steps.
+template <class T> void same_numbers(T const* found, std::vector<T> const& want) {
+  CHECK(std::memcmp(found, want.data(), want.size() * sizeof(T)) == 0);
+}
+
+/// Steps with the weights by panels, h where it stands, have the bits of one number after another.
 template <class Cell, class T, std::size_t In, std::size_t Hidden, std::size_t Rows = 1>
 void advances_alike() {
   using fast = kernel_for<operation::recurrent_step<Cell>, simd>;
-  using slow = kernel_for<operation::recurrent_step<Cell>, reference>;
   using units = tensor<T, shape<Rows, Hidden>, simd>;
   INFO(In << " to " << Hidden << ", " << Rows << " rows");
   auto const p = std::make_unique<cell_parameters<Cell, T, In, Hidden, owned<T, simd>>>();
@@ -29,38 +33,31 @@ void advances_alike() {
   units y{};
   test::fill(h, 2);
   test::fill(c, 3);
-  auto h_want = h;
-  auto c_want = c;
-  auto y_want = y;
-  auto const no_gates = view<T, shape<Rows, Cell::gates * Hidden>, simd>{};
+  auto want = test::any_cell<Cell, T>{Rows, In, Hidden};
+  want.copy_parameters(*p);
+  std::copy(h.data(), h.data() + h.size(), want.h.begin());
+  std::copy(c.data(), c.data() + c.size(), want.beside.begin());
   auto const next = [&](auto& beside) {
     return Cell::carries ? of(beside) : view<T, shape<Rows, Hidden>, simd>{};
   };
-  auto const before = [&](auto& of_h, auto& beside) {
-    return as_const(of(Cell::carries ? beside : of_h));
-  };
+  auto const before = [&] { return as_const(of(Cell::carries ? c : h)); };
   auto none = nothing{};
   for (auto t = 0U; t < 4; ++t) {
     test::fill(x, t + 10);
-    fast::advance(*q, as_const(of(x)), of(h), before(h, c), next(c), of(y), none);
-    slow::run(*p, as_const(of(x)), as_const(of(h_want)), before(h_want, c_want), no_gates,
-              next(c_want), of(y_want), none);
-    h_want = y_want;
-    CHECK(test::same_bits(y, y_want));
-    CHECK(test::same_bits(h, h_want));
-    CHECK(test::same_bits(c, c_want));
+    fast::advance(*q, as_const(of(x)), of(h), before(), next(c), of(y), none);
+    want.step(x.data());
+    same_numbers(y.data(), want.h);
+    same_numbers(h.data(), want.h);
+    if (Cell::carries) same_numbers(c.data(), want.beside);
   }
   // Kept gates, and what is beside them, too.
   auto gates = tensor<T, shape<Rows, Cell::gates * Hidden>, simd>{};
-  auto gates_want = gates;
   units beside{};
-  units beside_want{};
-  fast::run(*q, as_const(of(x)), as_const(of(h)), before(h, c), of(gates), of(beside), of(y), none);
-  slow::run(*p, as_const(of(x)), as_const(of(h)), before(h, c), of(gates_want), of(beside_want),
-            of(y_want), none);
-  CHECK(test::same_bits(gates, gates_want));
-  CHECK(test::same_bits(beside, beside_want));
-  CHECK(test::same_bits(y, y_want));
+  fast::run(*q, as_const(of(x)), as_const(of(h)), before(), of(gates), of(beside), of(y), none);
+  want.step(x.data());
+  same_numbers(gates.data(), want.gates);
+  same_numbers(beside.data(), want.beside);
+  same_numbers(y.data(), want.h);
 }
 
 /// A stream of a model, with packed weights, and a call for the sequence: the reference's bits.
@@ -95,14 +92,12 @@ template <class Model, std::size_t In> void streams_alike() {
 
 }  // namespace
 
-TEST_CASE("recurrent_panels: an LSTM of any size has the reference's bits") {
+TEST_CASE("recurrent_panels: an LSTM of any size has the bits of one number after another") {
   []<std::size_t... H>(std::index_sequence<H...>) {
     (advances_alike<lstm_cell, float, 1, H + 1>(), ...);
-  }(std::make_index_sequence<17>{});  // every tail of a register, and one
+  }(std::make_index_sequence<lane::pack<float>::width + 1>{});  // every tail of a register, and one
   advances_alike<lstm_cell, float, 1, 24>();
-  advances_alike<lstm_cell, float, 1, 31>();
   advances_alike<lstm_cell, float, 1, 33>();
-  advances_alike<lstm_cell, float, 1, 40>();
   advances_alike<lstm_cell, float, 3, 64>();
   advances_alike<lstm_cell, float, 1, 96>();
   advances_alike<lstm_cell, float, 2, 150, 3>();
@@ -112,10 +107,10 @@ TEST_CASE("recurrent_panels: an LSTM of any size has the reference's bits") {
   advances_alike<lstm_cell, double, 3, 12, 2>();
   advances_alike<lstm_cell, double, 1, 45>();
 }
-TEST_CASE("recurrent_panels: a GRU of any size has the reference's bits") {
+TEST_CASE("recurrent_panels: a GRU of any size has the bits of one number after another") {
   []<std::size_t... H>(std::index_sequence<H...>) {
-    (advances_alike<gru_cell, float, 2, 5 * H + 1>(), ...);
-  }(std::make_index_sequence<9>{});
+    (advances_alike<gru_cell, float, 2, 9 * H + 1>(), ...);
+  }(std::make_index_sequence<5>{});
   advances_alike<gru_cell, float, 1, 8>();
   advances_alike<gru_cell, float, 1, 32>();
   advances_alike<gru_cell, float, 3, 100, 2>();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/any_cell.hpp>
 #include <support/test.hpp>
 
 using namespace tessera;
@@ -25,86 +26,84 @@ struct leaky_cell {
   }
 };
 
-/// A cell in double, its parameters by torch's names.
-template <class Cell, std::size_t In, std::size_t Hidden> struct exact_cell {
-  using layer = recurrent_layer<Cell, In, Hidden, gru_options{}>;
-  using X = tensor<double, shape<1, In>, reference>;
-  std::unique_ptr<parameters_of<layer, owned<double, reference>>> p =
-      std::make_unique<parameters_of<layer, owned<double, reference>>>();
-  std::unique_ptr<streaming<layer, X>> run = std::make_unique<streaming<layer, X>>();
-
-  explicit exact_cell(auto const& of) {
-    run->state = {};
-    for_each_parameter(
-        [](path_name const&, auto& to, auto const& from) {
-          for (auto i = std::size_t{0}; i < to.size(); ++i)
-            to.data()[i] = static_cast<double>(from.data()[i]);
-        },
-        *p, of);
-  }
+/// Random numbers that a stream was given, and what came of them.
+struct trial {
+  std::size_t in;
+  std::size_t hidden;
+  std::size_t steps;
+  std::vector<float> x{};
+  std::vector<float> h{};
 };
 
-/// The largest distance of h from `reference` and from double over some of `steps` steps.
+/// The largest distance of h from float, summed as everywhere else, and from double.
 struct distances {
-  double of_reference = 0;
+  double of_float = 0;
   double of_double = 0;
 };
+/// In each half of the steps.
+template <class Cell>
+auto distance(trial const& of, test::any_cell<Cell, float> same, test::any_cell<Cell, double> exact)
+    -> std::array<distances, 2> {
+  auto halves = std::array<distances, 2>{};
+  auto wide = std::vector<double>(of.in);
+  for (auto t = std::size_t{0}; t < of.steps; ++t) {
+    auto const* const x = of.x.data() + t * of.in;
+    std::copy(x, x + of.in, wide.begin());
+    same.step(x);
+    exact.step(wide.data());
+    auto& most = halves[2 * t / of.steps];
+    for (auto i = std::size_t{0}; i < of.hidden; ++i) {
+      auto const h = static_cast<double>(of.h[t * of.hidden + i]);
+      auto const larger = [](double a, double b) { return b <= a ? a : b; };
+      most.of_float = larger(most.of_float, std::abs(h - static_cast<double>(same.h[i])));
+      most.of_double = larger(most.of_double, std::abs(h - exact.h[i]));
+    }
+  }
+  return halves;
+}
 template <class Cell, std::size_t In, std::size_t Hidden, class Backend = relaxed>
 auto distance(std::size_t steps) -> std::array<distances, 2> {
   using layer = recurrent_layer<Cell, In, Hidden, gru_options{}>;
   using X = tensor<float, shape<1, In>, Backend>;
-  using R = tensor<float, shape<1, In>, reference>;
   auto const p = std::make_unique<parameters_of<layer, owned<float>>>();
   auto const q = std::make_unique<parameters_of<layer, packed<float>>>();
-  auto const r = std::make_unique<parameters_of<layer, owned<float, reference>>>();
   auto generator = torch_generator(Hidden);
   auto const bound = 2 / std::sqrt(static_cast<double>(Hidden));
   for_each_parameter([&](path_name const&, auto& w) { generator.uniform(w, bound); }, *p);
   test::poison(*q);
   pack_parameters(*p, *q);
-  pack_parameters(*p, *r);
   auto const stream = std::make_unique<streaming<layer, X>>();
-  auto const want = std::make_unique<streaming<layer, R>>();
-  auto exact = exact_cell<Cell, In, Hidden>(*p);
   test::poison(*stream);
   clear(stream->state);
-  want->state = {};
+  auto result = trial{In, Hidden, steps};
   auto x = X{};
-  auto of_reference = R{};
-  auto of_double = tensor<double, shape<1, In>, reference>{};
-  auto halves = std::array<distances, 2>{};
   for (auto t = std::size_t{0}; t < steps; ++t) {
     generator.uniform(x, 1.0);
-    for (auto i = std::size_t{0}; i < In; ++i) {
-      of_reference.values[i] = x.values[i];
-      of_double.values[i] = static_cast<double>(x.values[i]);
-    }
     auto const y = stream->step(*q, x);
-    auto const plain = want->step(*r, of_reference);
-    auto const best = exact.run->step(*exact.p, of_double);
-    auto& most = halves[2 * t / steps];
-    for (auto i = std::size_t{0}; i < Hidden; ++i) {
-      auto const value = static_cast<double>(y.data()[i]);
-      auto const larger = [](double a, double b) { return b <= a ? a : b; };
-      most.of_reference =
-          larger(most.of_reference, std::abs(value - static_cast<double>(plain.data()[i])));
-      most.of_double = larger(most.of_double, std::abs(value - best.data()[i]));
-    }
+    result.x.insert(result.x.end(), x.data(), x.data() + In);
+    result.h.insert(result.h.end(), y.data(), y.data() + Hidden);
   }
-  return halves;
+  auto same = test::any_cell<Cell, float>{1, In, Hidden};
+  auto exact = test::any_cell<Cell, double>{1, In, Hidden};
+  same.copy_parameters(*p);
+  exact.copy_parameters(*p);
+  return distance<Cell>(result, same, exact);
 }
 
-template <class Cell, std::size_t In, std::size_t Hidden> void stays_near(std::size_t steps) {
-  INFO(In << " to " << Hidden << ", " << Cell::gates << " gates");
-  auto const [early, late] = distance<Cell, In, Hidden>(steps);
-  INFO("reference " << early.of_reference << ", then " << late.of_reference << "; double "
-                    << early.of_double << ", then " << late.of_double);
-  CHECK(early.of_reference > 0);
-  CHECK(early.of_reference < 1e-6);
-  CHECK(late.of_reference < 1e-6);
+void is_near(std::array<distances, 2> const& found) {
+  auto const [early, late] = found;
+  INFO("float " << early.of_float << ", then " << late.of_float << "; double " << early.of_double
+                << ", then " << late.of_double);
+  CHECK(early.of_float > 0);
+  CHECK(early.of_float < 1e-6);
+  CHECK(late.of_float < 1e-6);
   CHECK(early.of_double < 1e-6);
   CHECK(late.of_double < 1e-6);
-  CHECK(late.of_reference < 4 * early.of_reference);
+  CHECK(late.of_float < 4 * early.of_float);
+}
+template <class Cell, std::size_t In, std::size_t Hidden> void stays_near(std::size_t steps) {
+  INFO(In << " to " << Hidden << ", " << Cell::gates << " gates");
+  is_near(distance<Cell, In, Hidden>(steps));
 }
 
 /// Numbers that a call leaves, on a backend.
@@ -132,7 +131,7 @@ template <class Backend> auto training_pass() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("recurrent_relaxed: stays near the reference and near double", "", lstm_cell,
+TEMPLATE_TEST_CASE("recurrent_relaxed: stays near sums in order and near double", "", lstm_cell,
                    gru_cell) {
   stays_near<TestType, 1, 8>(4000);
   stays_near<TestType, 1, 16>(4000);
@@ -141,11 +140,12 @@ TEMPLATE_TEST_CASE("recurrent_relaxed: stays near the reference and near double"
   stays_near<TestType, 2, 128>(1000);
 }
 TEST_CASE("recurrent_relaxed: units of any number") {
-  []<std::size_t... H>(std::index_sequence<H...>) {
-    (stays_near<lstm_cell, 1, 3 * H + 2>(100), ...);
-  }(std::make_index_sequence<10>{});
+  stays_near<lstm_cell, 1, 2>(100);
+  stays_near<lstm_cell, 1, 5>(100);
+  stays_near<lstm_cell, 1, 11>(100);
+  stays_near<lstm_cell, 1, 20>(100);
+  stays_near<lstm_cell, 1, 29>(100);
   stays_near<gru_cell, 2, 33>(100);
-  stays_near<gru_cell, 1, 40>(100);
   stays_near<lstm_cell, 1, 50>(100);
   stays_near<lstm_cell, 2, 75>(100);
   stays_near<gru_cell, 1, 101>(100);
@@ -153,8 +153,8 @@ TEST_CASE("recurrent_relaxed: units of any number") {
 }
 TEST_CASE("recurrent_relaxed: doubles and weights by rows are the reference's") {
   auto const [early, late] = distance<lstm_cell, 1, 24, simd>(20);
-  CHECK(early.of_reference == 0);
-  CHECK(late.of_reference == 0);
+  CHECK(early.of_float == 0);
+  CHECK(late.of_float == 0);
   using layer = lstm<1, 24>;
   auto const answers = []<class T, class Backend, class P>(T, Backend, std::type_identity<P>) {
     using X = tensor<T, shape<1, 1>, Backend>;
