@@ -96,7 +96,9 @@ TEST_CASE("recurrent_panels: an LSTM of any size has the bits of one number afte
   []<std::size_t... H>(std::index_sequence<H...>) {
     (advances_alike<lstm_cell, float, 1, H + 1>(), ...);
   }(std::make_index_sequence<lane::pack<float>::width + 1>{});  // every tail of a register, and one
+  advances_alike<lstm_cell, float, 1, 12>();
   advances_alike<lstm_cell, float, 1, 24>();
+  advances_alike<lstm_cell, float, 1, 31>();
   advances_alike<lstm_cell, float, 1, 33>();
   advances_alike<lstm_cell, float, 3, 64>();
   advances_alike<lstm_cell, float, 1, 96>();

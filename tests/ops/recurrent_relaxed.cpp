@@ -143,6 +143,7 @@ TEST_CASE("recurrent_relaxed: units of any number") {
   stays_near<lstm_cell, 1, 2>(100);
   stays_near<lstm_cell, 1, 5>(100);
   stays_near<lstm_cell, 1, 11>(100);
+  stays_near<lstm_cell, 1, 14>(100);
   stays_near<lstm_cell, 1, 20>(100);
   stays_near<lstm_cell, 1, 29>(100);
   stays_near<gru_cell, 2, 33>(100);

@@ -7,25 +7,31 @@ namespace {
 
 using stored = as_stored<bf16>;
 
-/// Pairs as floats, and as they are where the processor multiplies them: the reference's bits.
+/// Many rows of pairs as floats, and all as they are where the processor multiplies them: the
+/// reference's bits.
 template <std::size_t In, std::size_t Out> struct both_ways : test::both_kernels<stored, In, Out> {
-  void alike(std::size_t rows, bool biased) {
-    INFO(In << " to " << Out << ", " << rows << " rows");
-    this->template run<reference>(*this->want, rows, biased);
+  void run(std::size_t rows, bool biased, bool widened) {
     auto const matrix = weights_of<float>(this->w);
     auto const product = detail::block_product{
         rows, In, Out, this->x->data(), biased ? this->bias.data() : nullptr, this->y->data(), Out};
+    detail::block_kernel<stored>{product, matrix}.run(widened);
+  }
+  void alike(std::size_t rows, bool biased) {
+    INFO(In << " to " << Out << ", " << rows << " rows");
+    test::poison(*this->want);
+    this->template run<reference>(*this->want, rows, biased);
     for (auto const widened : {true, false}) {
-      INFO((widened ? "as floats" : "as pairs"));
+      INFO((widened ? "many as floats" : "as pairs"));
       test::poison(*this->y);
-      detail::block_kernel<stored>{product, matrix}.run(widened);
-      CHECK(test::same_numbers(first(*this->want, rows), first(*this->y, rows)));
+      run(rows, biased, widened);
+      CHECK(test::same_numbers(whole(*this->want), whole(*this->y)));
     }
   }
+  using test::both_kernels<stored, In, Out>::run;
 
  private:
-  template <class Y> static auto first(Y const& y, std::size_t rows) {
-    return view<float const, shape<at_most(134 * Out)>>{y.data(), {{rows * Out}}};
+  template <class Y> static auto whole(Y const& y) {
+    return view<float const, shape<at_most(134 * Out)>>{y.data(), {{134 * Out}}};
   }
 };
 template <std::size_t In, std::size_t Out> void alike() {
@@ -59,7 +65,20 @@ TEST_CASE("widened_product: sums as small as they can be") {
     both.x->data()[i] = std::ldexp(i % 3 == 0 ? 1.0F : -1.0F, -20 - static_cast<int>(i % 40));
   both.alike(25, true);
 }
-TEST_CASE("widened_product: its share of the stack, and threads that share its rows") {
-  test::keeps_to_its_stack<stored>();
-  test::shared_alike<stored>();
+TEST_CASE("widened_product: its share of the stack, either way") {
+  constexpr auto most = std::size_t{lane::pack<float>::width > 4 ? 64 : 16} * 1024;
+  auto both = both_ways<8256, 34>{};
+  auto const nothing_done = test::stack_of([] {});
+  for (auto const widened : {true, false})
+    for (auto const rows : {25U, 134U}) {
+      auto const used = test::stack_of([&] { both.run(rows, true, widened); });
+      CHECK(used - nothing_done > 4096);
+      CHECK(used - nothing_done <= most + 512);  // with what calls it
+    }
+}
+TEST_CASE("widened_product: numbers below 2^-126 are again what they were after it") {
+  auto both = both_ways<32, 40>{};
+  both.run(33, false, true);
+  auto const volatile least = 0x1p-126F;
+  CHECK(least / 2 > 0);
 }

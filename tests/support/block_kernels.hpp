@@ -39,7 +39,7 @@ template <class Block> auto any_blocks(std::size_t count, unsigned seed) -> std:
     return result;
   }
 }
-/// Both kernels with rows of x and blocks of W; y is larger by a column that nobody may touch.
+/// Both kernels with rows of x and blocks of W; y has more rows than most calls give it.
 template <class stored, std::size_t In, std::size_t Out> struct both_kernels {
   static constexpr auto most = std::size_t{134};
   using weights = mapped_matrix<float, shape<Out, In>, simd, stored>;

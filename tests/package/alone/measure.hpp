@@ -31,7 +31,8 @@ template <class... Object> void add_layout(measured& to) {
 /// Inputs are small whole numbers, which tables take, too.
 template <class Model, class X, class Context>
 [[maybe_unused]] auto measure(Context const& context) -> measured {
-  using parameters = tessera::parameters_of<Model, tessera::owned<float>>;
+  using storage = tessera::owned<float, tessera::backend_of<X>>;
+  using parameters = tessera::parameters_of<Model, storage>;
   using run = tessera::inference_for<Model, X, Context>;
   using pass = tessera::differentiation_for<Model, X, Context>;
   auto const p = std::make_unique<parameters>();
@@ -49,7 +50,7 @@ template <class Model, class X, class Context>
   for (auto i = std::size_t{0}; i < x->size(); ++i) x->values[i] = static_cast<float>(i % 5);
 
   // Those of a model that has some stand behind its parameters.
-  using statistics = tessera::statistics_of<Model, tessera::owned<float>>;
+  using statistics = tessera::statistics_of<Model, storage>;
   auto const memory = std::make_unique<statistics>();
   tessera::for_each_parameter([](tessera::path_name const&, auto& w) { w = {}; }, *memory);
   auto const with_statistics = [&](auto const& call) {

@@ -62,8 +62,18 @@ TESSERA_INLINE inline void store_normal(bf16* to, pack<float> v) {
   auto const halves = _mm512_cvtneps_pbh(v.value.data);
   std::memcpy(to, &halves, sizeof halves);
 }
+/// Whether multiply-adds of floats are faster than those of pairs: where AMD's processors begin one
+/// of the instruction, they begin one of floats, Intel's four.
+///
+/// Source  loops in registers on a Zen 4, and an Emerald Rapids (77 GFLOP/s beside 158), which
+///         stands for all of Intel's here
+[[nodiscard]] inline auto widens_pairs() -> bool {
+  static bool const is_intel = __builtin_cpu_is("intel") != 0;
+  return is_intel;
+}
 #else
 inline constexpr bool multiplies_pairs = false;
+[[nodiscard]] constexpr auto widens_pairs() -> bool { return true; }
 
 // The same without the instructions; its bits, where `zero_subnormals` lives. Templates, so that
 // only who uses them compiles what they are made of.
@@ -91,19 +101,6 @@ struct sum_of_pairs {
     add(w, splat_word(x));
   }
 };
-
-/// Whether two multiply-adds of floats take less time than one of pairs: Intel's processors begin
-/// one of pairs where they begin four of floats, AMD's one where they begin one.
-///
-/// Source  loops in registers on an Emerald Rapids (77 GFLOP/s beside 158) and a Zen 4
-[[nodiscard]] inline auto widens_pairs() -> bool {
-#if defined(__AVX512BF16__)
-  static bool const is_intel = __builtin_cpu_is("intel") != 0;
-  return not multiplies_pairs || is_intel;
-#else
-  return true;
-#endif
-}
 
 /// As long as one lives, this thread takes numbers below 2^-126 for zeros, and has zeros for
 /// results below it, where it is `possible`. Compilers do not know of it: what depends on it is in

@@ -16,7 +16,8 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// are (multiply.hpp), whose sums go up just so. It has the same bits where zero_subnormals lives.
 ///
 /// Cost  60 KiB of stack at most, 14 where a vector has four lanes. Weights are widened for every
-///       128 rows, which takes as long as the products with eight; x for every 2 MiB of weights
+///       part of the rows, 128 of them at most (32 with four lanes), which takes as long as the
+///       products with eight; x for every 2 MiB of weights
 template <class Stored> struct widened_product {
   static constexpr auto width = lane::pack<float>::width;
   static constexpr auto panel = tiles::vectors * width;

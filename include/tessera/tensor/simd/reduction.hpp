@@ -41,10 +41,11 @@ template <std::size_t Distance, class T>
   else
     return batch(_mm_shuffle_pd(x, x, 1));
 #else
-  T buffer[2 * lane::pack<T>::width];
-  lane::store(buffer, v);
-  lane::store(buffer + lane::pack<T>::width, v);
-  return lane::load(buffer + Distance);
+  T from[lane::pack<T>::width];
+  T to[lane::pack<T>::width];
+  lane::store(from, v);
+  for (auto i = std::size_t{0}; i < lane::pack<T>::width; ++i) to[i] = from[i ^ Distance];
+  return lane::load(to);
 #endif
 }
 
