@@ -65,15 +65,24 @@ if [ "$1" = test ] && [ ! -e build/nvcc/bin/pip ] &&
   step nvcc install_nvcc
 fi
 
-# What reads the files that are written here, from PyPI, in build/readers.
+# What reads the files that are written here, from PyPI, in build/readers: it comes while tests are
+# built, which wait for it before they run.
 install_readers() {
-  python3 -m venv build/readers &&
-    build/readers/bin/pip install -r tests/readers/requirements.txt
+  build/readers/bin/pip install -r tests/readers/requirements.txt &&
+    cp tests/readers/requirements.txt build/readers/installed.txt
 }
+readers=
 if [ "$1" = test ] && ! cmp -s tests/readers/requirements.txt build/readers/installed.txt; then
-  step readers install_readers
-  cp tests/readers/requirements.txt build/readers/installed.txt
+  step venv python3 -m venv build/readers
+  step readers install_readers &
+  readers=$!
 fi
+build_and_test() {
+  cmake --preset "$1" && cmake --build --preset "$1" || return
+  [ -z "$readers" ] || wait "$readers" || return
+  readers=
+  ctest --preset "$1"
+}
 
 case "$1" in
   demo)
@@ -87,7 +96,7 @@ case "$1" in
     ;;
   test)
     for compiler in gcc clang; do
-      step "$compiler" cmake --workflow --preset "$compiler"
+      step "$compiler" build_and_test "$compiler"
       grep -E 'tests passed|^Total Test time' "build/$compiler.log"
     done
     ;;
