@@ -100,16 +100,19 @@ template <class F> auto stack_of(F f) -> std::size_t {
   auto const touched = [](unsigned char one) { return one != 0xA5; };
   return static_cast<std::size_t>(stack.end() - std::ranges::find_if(stack, touched));
 }
-/// Its share of the stack, however many rows and blocks.
-template <class Stored> void keeps_to_its_stack() {
+/// A product of many blocks has its share of the stack, and not more.
+template <class F> void keeps_to_its_stack(F run) {
   constexpr auto most = std::size_t{lane::pack<float>::width > 4 ? 64 : 16} * 1024;
-  auto kernels = both_kernels<Stored, 8256, 34>{};
   auto const nothing_done = stack_of([] {});
-  for (auto const rows : {1U, 3U, 8U, 24U, 70U, 134U}) {
-    auto const used = stack_of([&] { kernels.template run<simd>(*kernels.y, rows, true); });
-    CHECK(used - nothing_done > 4096);
-    CHECK(used - nothing_done <= most + 512);  // with what calls it
-  }
+  auto const used = stack_of(run);
+  CHECK(used - nothing_done > 4096);
+  CHECK(used - nothing_done <= most + 512);  // with what calls it
+}
+/// However many rows and blocks.
+template <class Stored> void keeps_to_its_stack() {
+  auto kernels = both_kernels<Stored, 8256, 34>{};
+  for (auto const rows : {1U, 3U, 8U, 24U, 70U, 134U})
+    keeps_to_its_stack([&] { kernels.template run<simd>(*kernels.y, rows, true); });
 }
 
 /// Threads share outputs or rows, with the same bits.

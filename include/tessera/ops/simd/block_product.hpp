@@ -203,13 +203,7 @@ template <class Stored> struct block_kernel {
   /// So many read the weights again for every few of them: what is turned between products costs
   /// little, and tiles for many rows are half empty.
   static constexpr auto most_by_few = few_rows == 8 ? 3 * few_rows : few_rows;
-  /// As many take weights that are turned once: that is a fifth of the products with 32 rows.
-  static constexpr auto many_rows = std::size_t{width > 4 ? 128 : 32};
-  /// Of blocks; the rest is a frame's. A browser's stack has 64 KiB for all.
-  static constexpr auto stack = std::size_t{width > 4 ? 60 : 14} * 1024;
-  /// Of weights that are read again and again. Where a second level is smaller, the third gives
-  /// them in time, and x need not be rounded as often.
-  static constexpr auto part_bytes = std::size_t{2048} * 1024;
+  static constexpr auto stack = stack_of_turned;
 
   block_product const& p;
   weight_matrix<float, Stored> const& w;
@@ -244,7 +238,7 @@ template <class Stored> struct block_kernel {
     if (p.rows <= most_by_few) return by_few_after_few();
     if constexpr (few_rows < 8)
       if (p.rows <= 8) return by_many_rows<8, 1>();
-    by_many_rows<many_rows, 2>();
+    by_many_rows<most_rows_of_turned, 2>();
   }
   /// Blocks of the rows of a tile.
   void round(std::size_t row, std::size_t rows, std::size_t b, std::size_t count,
@@ -284,7 +278,7 @@ template <class Stored> struct block_kernel {
   template <std::size_t Rows>
   [[gnu::noinline]] void read_once(rounded const* x, std::size_t b, std::size_t count) const {
     // In parts, and more than stays until the next one: each part asks for its own.
-    auto const asks = count < blocks && whole * blocks * sizeof(format) > part_bytes
+    auto const asks = count < blocks && whole * blocks * sizeof(format) > part_bytes_of_turned
                           ? questions{0, width, count}
                           : questions{asks_for(b, count)};
     for (auto o = std::size_t{0}; o < whole; o += width) {
@@ -308,7 +302,7 @@ template <class Stored> struct block_kernel {
   /// Turned weights of some vectors of outputs stay in the first levels of the cache for as many
   /// rows as do. For fewer rows there is room for more blocks at a time, each read as it lies. What
   /// is read more than once, for more rows or in parts, goes by outputs that stay near
-  /// (part_bytes).
+  /// (part_bytes_of_turned).
   template <std::size_t MostRows, std::size_t Panels> void by_many_rows() const {
     auto const rows = std::min(MostRows, (equal_parts(p.rows, MostRows) + 3) / 4 * 4);
     auto const most = stack / (rows * sizeof(rounded) + Panels * sizeof(turned));
@@ -327,9 +321,10 @@ template <class Stored> struct block_kernel {
       o = {o.first + o.count, std::min(outputs, whole - o.first - o.count)};
     }
   }
-  /// Outputs whose weights take part_bytes at most, but for a last unit.
+  /// Outputs whose weights take part_bytes_of_turned at most, but for a last unit.
   [[nodiscard]] auto outputs_of_part(std::size_t unit) const -> std::size_t {
-    auto const most = std::max<std::size_t>(part_bytes / (blocks * sizeof(format) * unit), 1);
+    auto const most =
+        std::max<std::size_t>(part_bytes_of_turned / (blocks * sizeof(format) * unit), 1);
     return equal_parts((whole + unit - 1) / unit, most) * unit;
   }
   /// Rows and outputs that go on with blocks.

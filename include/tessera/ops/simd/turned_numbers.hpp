@@ -14,6 +14,15 @@
 /// has lanes.
 namespace tessera::detail::inline TESSERA_TARGET {
 
+/// As many rows of x as take weights that are turned once: that is a fifth of the products with 32
+/// rows.
+inline constexpr auto most_rows_of_turned = std::size_t{lane::pack<float>::width > 4 ? 128 : 32};
+/// Of what a product keeps meanwhile; the rest is a frame's. A browser's stack has 64 KiB for all.
+inline constexpr auto stack_of_turned = std::size_t{lane::pack<float>::width > 4 ? 60 : 14} * 1024;
+/// Of weights that are read again and again. Where a second level is smaller, the third gives them
+/// in time, and x need not be rounded as often.
+inline constexpr auto part_bytes_of_turned = std::size_t{2048} * 1024;
+
 /// What is read between a question to memory and its answer.
 inline constexpr auto bytes_until_answered = std::size_t{8192};
 
@@ -48,7 +57,7 @@ template <class Stored> struct turned_numbers {
   [[nodiscard]] TESSERA_INLINE auto operator[](std::size_t k) const -> V {
     auto const pair = pairs.part[k / 2];
     if constexpr (std::same_as<Stored, bf16>)
-      return from_bits(k % 2 == 0 ? pair << 16 : pair & lane::words(0xFFFF0000U));
+      return k % 2 == 0 ? lane::even_of_pairs(pair) : lane::odd_of_pairs(pair);
     else
       return lane::low_halves(k % 2 == 0 ? pair : pair >> 16);
   }

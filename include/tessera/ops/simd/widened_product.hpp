@@ -21,9 +21,6 @@ namespace tessera::detail::inline TESSERA_TARGET {
 template <class Stored> struct widened_product {
   static constexpr auto width = lane::pack<float>::width;
   static constexpr auto panel = tiles::vectors * width;
-  static constexpr auto most_rows = std::size_t{width > 4 ? 128 : 32};
-  static constexpr auto stack = std::size_t{width > 4 ? 60 : 14} * 1024;
-  static constexpr auto part_bytes = std::size_t{2048} * 1024;
   /// A multiple of it are the numbers that are widened at a time.
   static constexpr auto length = numbers_of_block<bf16_pairs>;
 
@@ -31,12 +28,12 @@ template <class Stored> struct widened_product {
   weight_matrix<float, Stored> const& w;
 
   void run() const {
-    constexpr auto floats = stack / sizeof(float);
+    constexpr auto floats = stack_of_turned / sizeof(float);
     alignas(64) float memory[floats];
-    auto const rows = tiles::part(p.rows, most_rows, 1);
+    auto const rows = tiles::part(p.rows, most_rows_of_turned, 1);
     auto const depth = tiles::part(p.in, floats / (rows + panel) / length * length, length);
     auto const outputs =
-        std::max(part_bytes / (p.in * sizeof(bf16)) / panel, std::size_t{1}) * panel;
+        std::max(part_bytes_of_turned / (p.in * sizeof(bf16)) / panel, std::size_t{1}) * panel;
     auto* const x = memory + depth * panel;
     for (auto o = std::size_t{0}; o < p.out; o += outputs)
       for (auto k = std::size_t{0}; k < p.in; k += depth)
