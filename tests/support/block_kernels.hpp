@@ -109,17 +109,17 @@ template <class F> void keeps_to_its_stack(F run) {
   CHECK(used - nothing_done <= most + 512);  // with what calls it
 }
 /// However many rows and blocks.
-template <class Stored> void keeps_to_its_stack() {
+template <class Stored, class Backend = simd> void keeps_to_its_stack() {
   auto kernels = both_kernels<Stored, 8256, 34>{};
   for (auto const rows : {1U, 3U, 8U, 24U, 70U, 134U})
-    keeps_to_its_stack([&] { kernels.template run<simd>(*kernels.y, rows, true); });
+    keeps_to_its_stack([&] { kernels.template run<Backend>(*kernels.y, rows, true); });
 }
 
 /// Threads share outputs or rows, with the same bits.
-template <class Stored> void shared_alike() {
+template <class Stored, class Backend = simd> void shared_alike() {
   auto kernels = both_kernels<Stored, 576, 320>{};
   for (auto const rows : {3U, 70U}) {
-    kernels.template run<simd>(*kernels.want, rows, true);
+    kernels.template run<Backend>(*kernels.want, rows, true);
     auto tasks = std::size_t{0};
     auto team = detail::sharing_team{
         3, &tasks, [](void* self, std::size_t count, void* task, void (*call)(void*, std::size_t)) {
@@ -127,7 +127,7 @@ template <class Stored> void shared_alike() {
           while (count-- > 0) call(task, count);
         }};
     detail::current_team = &team;
-    kernels.template run<simd>(*kernels.y, rows, true);
+    kernels.template run<Backend>(*kernels.y, rows, true);
     detail::current_team = nullptr;
     CHECK(tasks > 1);
     CHECK(std::memcmp(kernels.y->data(), kernels.want->data(), rows * 320 * sizeof(float)) == 0);

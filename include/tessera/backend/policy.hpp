@@ -19,10 +19,11 @@ struct reference {};
 /// `template <> struct kernel_for<op, simd> : kernel_for<op, reference> {};`.
 struct simd {};
 
-/// `simd` for streams that want short steps rather than the bits of `reference`: a step of a
+/// `simd` for who wants short steps rather than the bits of `reference`: a step of a
 /// recurrent layer with packed weights adds in another order and takes shorter activations, within
-/// a bound (ops/simd/recurrent_relaxed.hpp), and an affine map of one row to one output adds in
-/// another order wherever it stands (ops/simd/affine_map_relaxed.hpp). All else is the fallback's.
+/// a bound (ops/simd/recurrent_relaxed.hpp); an affine map of one row to one output adds in
+/// another order wherever it stands, and one of bf16 as stored does where the processor has a
+/// matrix unit (ops/simd/affine_map_relaxed.hpp). All else is the fallback's.
 struct relaxed {
 #if TESSERA_SIMD
   using fallback = simd;

@@ -46,7 +46,8 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
     auto whole = std::make_shared<held>(held{std::move(file), {}});
     load_llama<Options>(whole->file->content, whole->parameters);
     auto const parameters = std::shared_ptr<P const>(whole, &whole->parameters);
-    using lanes = streamed_lanes<model, Lanes, Rows, P>;
+    using backend = std::conditional_t<is_pairs<Matrix>, relaxed, default_backend>;
+    using lanes = streamed_lanes<model, Lanes, Rows, P, backend>;
     auto result = opened_lanes{};
     result.model = std::make_unique<lanes>(parameters, Options.context);
     result.parameter_bytes = sizeof(P);
@@ -73,7 +74,8 @@ namespace tessera::inline TESSERA_TARGET {
 
 /// A model of the families llama, qwen2 and qwen3 with weights as a GGUF file has them: matrices of
 /// Matrix and an embedding of Table, which are q4_0, q4_1, q8_0, bf16, as_stored of these, f16 or
-/// float. As stored, where activations are rounded too, caches hold keys and values as f16.
+/// float. As stored, where activations are rounded too, caches hold keys and values as f16, and
+/// bf16 goes by the processor's matrix unit, where it has one (ops/simd/pair_product_by_tiles.hpp).
 ///
 /// Cost    a step of up to Rows tokens is compiled once for each call of this
 template <model_family Family, llama_options Options, class Matrix, class Table, std::size_t Lanes,

@@ -47,14 +47,18 @@ class lane_model {
 /// layer but attention takes all rows of a step at once, so that weights are read once for all. A
 /// language_model scores the last token of each lane alone.
 ///
+/// Backend   of what is computed: with `relaxed`, weights that are as_stored<bf16> are multiplied
+/// by
+///           the processor's matrix unit, where it has one
 /// State     the caches of Lanes sequences; memory that no sequence has reached is not touched
 /// Accuracy  a lane has the bits of `streaming` that runs it alone, in parts of any size
 /// Errors    std::invalid_argument for tokens that the vocabulary does not have; more of anything
 ///           than the bounds breaks the contract
-template <class Model, std::size_t Lanes, std::size_t Rows, class P>
+template <class Model, std::size_t Lanes, std::size_t Rows, class P,
+          class Backend = default_backend>
 class streamed_lanes final : public lane_model {
   static_assert(Rows >= Lanes, "streamed_lanes: a step needs a row for each lane");
-  using tokens_type = tensor<float, shape<at_most(Rows)>>;
+  using tokens_type = tensor<float, shape<at_most(Rows)>, Backend>;
   using places_type = tensor<std::int32_t, shape<Lanes, 2>>;
   using stream_type = streaming<Model, tokens_type, given_as<tag::sequences, places_type>>;
   static constexpr std::size_t vocabulary = last_of<shape_of<typename stream_type::output>>;

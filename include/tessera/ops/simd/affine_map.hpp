@@ -125,6 +125,28 @@ void affine_map_few_outputs(T const* x, weight_matrix<T, Stored> const& w, T con
   }
 }
 
+/// y = b + x·Wᵀ for weights as they are stored: f(part, weights) for each part that the team of
+/// this thread shares, or for all.
+template <class X, class Y, class Stored>
+void in_shares_as_stored(X x, weight_matrix<float, Stored> const& weights, float const* bias, Y y,
+                         auto const& f) {
+  constexpr auto in = last_of<shape_of<X>>;
+  constexpr auto out = last_of<shape_of<Y>>;
+  auto const rows = rows_of(x);
+  auto const run_part = [&](share const& r, share const& o) {
+    f(block_product{.rows = r.count,
+                    .in = in,
+                    .out = o.count,
+                    .x = x.data() + r.first * in,
+                    .bias = bias == nullptr ? nullptr : bias + o.first,
+                    .y = y.data() + r.first * out + o.first,
+                    .y_row = out},
+      weights.part(o.first, 0));
+  };
+  if (not is_shared(rows, out, in)) return run_part({0, rows}, {0, out});
+  in_shares<float>(rows, out, in, run_part, tiles::rows, false, 2 * lane::pack<float>::width);
+}
+
 }  // namespace detail::inline TESSERA_TARGET
 
 template <> struct kernel_for<detail::affine_map_fn, simd> {
@@ -145,7 +167,11 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
     else if (std::is_constant_evaluated())
       kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
     else
-      run_as_stored(x, weights_of<float>(weight), bias, y);
+      detail::in_shares_as_stored(x, weights_of<float>(weight), bias, y,
+                                  []<class Stored>(detail::block_product const& part,
+                                                   weight_matrix<float, Stored> const& of_part) {
+                                    detail::block_kernel<Stored>{part, of_part}.run();
+                                  });
   }
 
  private:
@@ -184,26 +210,6 @@ template <> struct kernel_for<detail::affine_map_fn, simd> {
         return detail::in_shares<T>(rows, out, in, run_part);
       }
     kernel_for<detail::affine_map_fn, reference>::run(x, weight, bias, y, packed);
-  }
-  template <class Stored>
-  static void run_as_stored(auto x, weight_matrix<float, Stored> const& weights, float const* bias,
-                            auto y) {
-    constexpr auto in = last_of<shape_of<decltype(x)>>;
-    constexpr auto out = last_of<shape_of<decltype(y)>>;
-    auto const rows = detail::rows_of(x);
-    auto const run_part = [&](detail::share const& r, detail::share const& o) {
-      auto const part = detail::block_product{.rows = r.count,
-                                              .in = in,
-                                              .out = o.count,
-                                              .x = x.data() + r.first * in,
-                                              .bias = bias == nullptr ? nullptr : bias + o.first,
-                                              .y = y.data() + r.first * out + o.first,
-                                              .y_row = out};
-      detail::block_kernel<Stored>{part, weights.part(o.first, 0)}.run();
-    };
-    if (not detail::is_shared(rows, out, in)) return run_part({0, rows}, {0, out});
-    detail::in_shares<float>(rows, out, in, run_part, tiles::rows, false,
-                             2 * lane::pack<float>::width);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/ops/simd/affine_map.hpp>
+#include <tessera/ops/simd/pair_product_by_tiles.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
 
 namespace tessera {
@@ -39,27 +40,50 @@ template <std::size_t In>
 
 }  // namespace detail::inline TESSERA_TARGET
 
-/// The one output of one row, of eight numbers or more and weights in float, for which a stream
-/// waits: an ordered sum is a chain of In multiply-adds. The same bits for every instruction set
-/// from x86-64-v3 on, which are not those of `reference`, in a stream or not. All else is what
-/// `simd` does.
+/// What `simd` does, but for two sums in an order of their own:
 ///
-/// Accuracy  error at most (In/16 + 6)·eps·(sum|x·w| + |bias|); without fma, twice that
+/// - The one output of one row, of eight numbers or more and weights in float, for which a stream
+///   waits: an ordered sum is a chain of In multiply-adds. The same bits for every instruction set
+///   from x86-64-v3 on, which are not those of `reference`, in a stream or not.
+/// - Weights that are as_stored<bf16>, where the processor has a matrix unit: all rows go by it
+///   (pair_product_by_tiles.hpp), whatever a file is compiled for. Without one, the bits of `simd`.
+///
+/// Accuracy  of one output, error at most (In/16 + 6)·eps·(sum|x·w| + |bias|); without fma, twice
+///           that. Of bf16, (In/32 + 18)·eps of it, and that of rounding x to bf16
 template <>
 struct kernel_for<detail::affine_map_fn, relaxed> : kernel_for<detail::affine_map_fn, simd> {
   static constexpr void run(auto x, auto const& weight, auto const* bias, auto y, auto& packed) {
+    if (not std::is_constant_evaluated() && run_otherwise(x, weight, bias, y)) return;
+    kernel_for<detail::affine_map_fn, simd>::run(x, weight, bias, y, packed);
+  }
+
+ private:
+  /// True where it has done so.
+  [[nodiscard]] TESSERA_INLINE static auto run_otherwise([[maybe_unused]] auto x,
+                                                         [[maybe_unused]] auto const& weight,
+                                                         [[maybe_unused]] auto const* bias,
+                                                         [[maybe_unused]] auto y) -> bool {
+    using stored = stored_of<decltype(weight)>;
     constexpr auto in = last_of<shape_of<decltype(x)>>;
-    if constexpr (std::same_as<scalar_of<decltype(x)>, float> &&
-                  std::same_as<stored_of<decltype(weight)>, float> &&
+    if constexpr (std::same_as<scalar_of<decltype(x)>, float> && std::same_as<stored, float> &&
                   last_of<shape_of<decltype(y)>> == 1 && in >= 8) {
       auto const w = weights_of<float>(weight);
-      if (not std::is_constant_evaluated() && detail::rows_of(x) == 1 && w.column == 1) {
-        auto const sum = detail::relaxed_dot<in>(x.data(), w.data);
-        *y.data() = bias == nullptr ? sum : *bias + sum;
-        return;
-      }
+      if (detail::rows_of(x) != 1 || w.column != 1) return false;
+      auto const sum = detail::relaxed_dot<in>(x.data(), w.data);
+      *y.data() = bias == nullptr ? sum : *bias + sum;
+      return true;
     }
-    kernel_for<detail::affine_map_fn, simd>::run(x, weight, bias, y, packed);
+#if TESSERA_MATRIX_UNIT
+    if constexpr (is_pairs<stored> && is_as_stored<stored>) {
+      if (not lane::has_matrix_unit()) return false;
+      detail::in_shares_as_stored(x, weights_of<float>(weight), bias, y,
+                                  [](detail::block_product const& part, auto const& of_part) {
+                                    detail::pair_product_by_tiles{part, of_part}.run();
+                                  });
+      return true;
+    }
+#endif
+    return false;
   }
 };
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include <support/test.hpp>
+#include <tessera/backend/simd/matrix_unit.hpp>
+
+#include <thread>
+
+using namespace tessera;
+
+TEST_CASE("matrix_unit: what a processor has does not change") {
+  auto const has = lane::has_matrix_unit();
+  INFO((has ? "has one" : "has none"));
+  CHECK(lane::has_matrix_unit() == has);
+  CHECK((lane::may_have_matrix_unit || not has));
+}
+
+#if TESSERA_MATRIX_UNIT
+namespace {
+
+struct tile_memory {
+  alignas(64) std::uint16_t pairs[16][32] = {};
+  alignas(64) float sums[16][16] = {};
+};
+
+/// A tile of weights with one number in each row, times pairs that have their place, plus 1.
+void multiply_once(tile_memory& w, tile_memory& x) {
+  for (auto r = std::size_t{0}; r < 16; ++r)
+    for (auto c = std::size_t{0}; c < 32; ++c) {
+      w.pairs[r][c] = c == r ? bf16(2.0F).bits : std::uint16_t{0};
+      x.pairs[r][c] = bf16(static_cast<float>(r * 2 + c % 2 + c / 2)).bits;
+    }
+  for (auto& row : w.sums)
+    for (auto& sum : row) sum = 1;
+  auto const in_use = lane::tiles_in_use();
+  lane::load_tile<0>(w.sums, 64);
+  lane::load_tile<4>(w.pairs, 64);
+  lane::load_tile<6>(x.pairs, 64);
+  lane::add_tile_of_pairs<0, 4, 6>();
+  lane::store_tile<0>(w.sums, 64);
+  lane::zero_tile<0>();
+  lane::store_tile<0>(x.sums, 64);
+}
+void multiplies() {
+  auto w = tile_memory{};
+  auto x = tile_memory{};
+  x.sums[3][5] = 7;
+  multiply_once(w, x);
+  auto wrong = 0;
+  for (auto r = std::size_t{0}; r < 16; ++r)
+    for (auto c = std::size_t{0}; c < 16; ++c) {
+      // Number r is that of pair r / 2, even or odd; column c of it is r / 2 * 2 + r % 2 + c.
+      if (w.sums[r][c] != 1 + 2 * static_cast<float>(r + c)) ++wrong;
+      if (x.sums[r][c] != 0) ++wrong;
+    }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("matrix_unit: tiles are loaded, multiplied and stored, by any thread") {
+  if (not lane::has_matrix_unit()) {
+    WARN("skipped: this processor has no matrix unit, or the system keeps it");
+    return;
+  }
+  multiplies();
+  std::thread(multiplies).join();
+  multiplies();
+}
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include <support/block_kernels.hpp>
+
+using namespace tessera;
+
+namespace {
+
+using stored = as_stored<bf16>;
+
+/// detail::add_normal by a fused multiply-add, which a matrix unit has whatever this is compiled
+/// for.
+[[nodiscard]] auto add_fused(float sum, float w, float x) -> float {
+  constexpr auto least = 0x1p-126F;
+  constexpr auto up = 0x1p24F;
+  auto const result = std::fma(w, x, sum);
+  if (std::abs(result) != least) return detail::normal_or_zero(result);
+  auto const is_w_smaller = std::abs(w) < std::abs(x);
+  auto const larger = std::fma(is_w_smaller ? w * up : w, is_w_smaller ? x : x * up, sum * up);
+  return std::abs(larger) < least * up ? result * 0.0F : result;
+}
+/// A sum goes on by 32 numbers: the even ones from zero, the odd ones too, then both.
+[[nodiscard]] auto by_32(float sum, bf16_pairs const* w, detail::rounded_pairs const* x,
+                         std::size_t blocks) -> float {
+  sum = detail::normal_or_zero(sum);
+  for (auto b = std::size_t{0}; b < blocks; b += 2) {
+    float of[2] = {};
+    for (auto k = std::size_t{0}; k < 32 && b + k / 16 < blocks; ++k)
+      of[k % 2] = add_fused(
+          of[k % 2], detail::normal_or_zero(static_cast<float>(w[b + k / 16].numbers[k % 16])),
+          static_cast<float>(x[b + k / 16].numbers[k % 16]));
+    sum = detail::normal_or_zero(sum + detail::normal_or_zero(of[0] + of[1]));
+  }
+  return sum;
+}
+
+/// `relaxed` beside its definition: by 32 numbers with a matrix unit, the bits of `reference`
+/// without one.
+template <std::size_t In, std::size_t Out>
+struct beside_definition : test::both_kernels<stored, In, Out> {
+  using base = test::both_kernels<stored, In, Out>;
+
+  void define(std::size_t rows, bool biased) {
+    if (not lane::has_matrix_unit()) {
+      this->template run<reference>(*this->want, rows, biased);
+      return;
+    }
+    constexpr auto blocks = In / 16;
+    auto rounded = std::vector<detail::rounded_pairs>(blocks);
+    for (auto r = std::size_t{0}; r < rows; ++r) {
+      for (auto b = std::size_t{0}; b < blocks; ++b)
+        detail::round_block(this->x->data() + r * In + b * 16, rounded[b]);
+      for (auto o = std::size_t{0}; o < Out; ++o)
+        this->want->data()[r * Out + o] =
+            by_32(biased ? this->bias(o) : 0.0F, this->blocks.data() + o * blocks, rounded.data(),
+                  blocks);
+    }
+  }
+  void alike(std::size_t rows, bool biased) {
+    INFO(In << " to " << Out << ", " << rows << " rows");
+    test::poison(*this->want);
+    test::poison(*this->y);
+    define(rows, biased);
+    this->template run<relaxed>(*this->y, rows, biased);
+    CHECK(test::same_numbers(whole(*this->want), whole(*this->y)));
+  }
+
+ private:
+  template <class Y> static auto whole(Y const& y) {
+    return view<float const, shape<at_most(base::most * Out)>>{y.data(), {{base::most * Out}}};
+  }
+};
+template <std::size_t In, std::size_t Out> void alike() {
+  auto both = beside_definition<In, Out>{};
+  for (auto const rows : {1U, 2U, 15U, 16U, 17U, 31U, 32U, 33U, 48U, 134U})
+    both.alike(rows, rows % 2 == 0);
+  auto r = torch_generator(9);
+  test::put_extremes(both.x->data(), 25 * In, In / 16, r);
+  for (auto const rows : {9U, 25U}) both.alike(rows, true);
+}
+
+}  // namespace
+
+TEST_CASE("pair_product_by_tiles: the sums of its definition, whatever the shape") {
+  WARN((lane::has_matrix_unit() ? "by a matrix unit" : "without a matrix unit"));
+  alike<16, 1>();
+  alike<32, 16>();
+  alike<48, 65>();
+  alike<176, 33>();
+  alike<576, 32>();
+  alike<2064, 47>();  // in parts of the depth
+}
+TEST_CASE("pair_product_by_tiles: more weights than stay near") {
+  auto both = beside_definition<4048, 320>{};
+  for (auto const rows : {8U, 70U}) both.alike(rows, rows == 8);
+}
+TEST_CASE("pair_product_by_tiles: sums as small as they can be") {
+  auto both = beside_definition<32, 33>{};
+  for (auto o = std::size_t{0}; o < 33; ++o) {
+    both.bias(o) = std::bit_cast<float>(std::bit_cast<std::uint32_t>(both.bias(o)) & 0x80FFFFFFU);
+    for (auto b = std::size_t{0}; b < 2; ++b)
+      for (auto& number : both.blocks[2 * o + b].numbers)
+        number = bf16(static_cast<float>(o % 2 == 0 ? number : bf16(1.5F)) * 0x1p-100F);
+  }
+  for (auto i = std::size_t{0}; i < 25 * 32; ++i)
+    both.x->data()[i] = std::ldexp(i % 3 == 0 ? 1.0F : -1.0F, -20 - static_cast<int>(i % 40));
+  for (auto const rows : {1U, 25U}) both.alike(rows, true);
+}
+TEST_CASE("pair_product_by_tiles: a row has the same bits in any company") {
+  auto both = test::both_kernels<stored, 2064, 47>{};
+  both.run<relaxed>(*both.want, 134, true);
+  for (auto const rows : {1U, 16U, 32U, 37U, 70U}) {
+    both.run<relaxed>(*both.y, rows, true);
+    CHECK(std::memcmp(both.y->data(), both.want->data(), rows * 47 * sizeof(float)) == 0);
+  }
+}
+TEST_CASE("pair_product_by_tiles: within its bound of the exact sums") {
+  auto both = test::both_kernels<stored, 576, 24>{};
+  both.run<relaxed>(*both.y, 3, true);
+  for (auto r = std::size_t{0}; r < 3; ++r)
+    for (auto o = std::size_t{0}; o < 24; ++o) {
+      auto exact = static_cast<double>(both.bias(o));
+      auto sizes = std::abs(exact);
+      for (auto k = std::size_t{0}; k < 576; ++k) {
+        auto const product = static_cast<double>(both.x->data()[r * 576 + k]) *
+                             static_cast<double>(both.w.numbers().at(o, k));
+        exact += product;
+        sizes += std::abs(product);
+      }
+      CHECK(std::abs(static_cast<double>(both.y->data()[r * 24 + o]) - exact) <=
+            sizes * (0x1p-9 + 576 * 6e-8));
+    }
+}
+TEST_CASE("pair_product_by_tiles: threads share outputs or rows, with the same bits") {
+  test::shared_alike<stored, relaxed>();
+}
+TEST_CASE("pair_product_by_tiles: its share of the stack, however many rows and blocks") {
+  test::keeps_to_its_stack<stored, relaxed>();
+}
+TEST_CASE("pair_product_by_tiles: other blocks have the bits of simd") {
+  auto both = test::both_kernels<as_stored<q4_1>, 64, 40>{};
+  both.run<simd>(*both.want, 33, true);
+  both.run<relaxed>(*both.y, 33, true);
+  CHECK(std::memcmp(both.y->data(), both.want->data(), 33 * 40 * sizeof(float)) == 0);
+}
