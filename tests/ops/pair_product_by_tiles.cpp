@@ -134,7 +134,10 @@ TEST_CASE("pair_product_by_tiles: threads share outputs or rows, with the same b
   test::shared_alike<stored, relaxed>();
 }
 TEST_CASE("pair_product_by_tiles: its share of the stack, however many rows and blocks") {
-  test::keeps_to_its_stack<stored, relaxed>();
+  auto both = test::both_kernels<stored, 8256, 34>{};
+  auto const kilobytes = lane::has_matrix_unit() || lane::pack<float>::width > 4 ? 64U : 16U;
+  for (auto const rows : {1U, 24U, 134U})
+    test::keeps_to_its_stack([&] { both.run<relaxed>(*both.y, rows, true); }, kilobytes);
 }
 TEST_CASE("pair_product_by_tiles: other blocks have the bits of simd") {
   auto both = test::both_kernels<as_stored<q4_1>, 64, 40>{};

@@ -101,18 +101,18 @@ template <class F> auto stack_of(F f) -> std::size_t {
   return static_cast<std::size_t>(stack.end() - std::ranges::find_if(stack, touched));
 }
 /// A product of many blocks has its share of the stack, and not more.
-template <class F> void keeps_to_its_stack(F run) {
-  constexpr auto most = std::size_t{lane::pack<float>::width > 4 ? 64 : 16} * 1024;
+template <class F>
+void keeps_to_its_stack(F run, std::size_t kilobytes = lane::pack<float>::width > 4 ? 64 : 16) {
   auto const nothing_done = stack_of([] {});
   auto const used = stack_of(run);
   CHECK(used - nothing_done > 4096);
-  CHECK(used - nothing_done <= most + 512);  // with what calls it
+  CHECK(used - nothing_done <= kilobytes * 1024 + 512);  // with what calls it
 }
 /// However many rows and blocks.
-template <class Stored, class Backend = simd> void keeps_to_its_stack() {
+template <class Stored> void keeps_to_its_stack() {
   auto kernels = both_kernels<Stored, 8256, 34>{};
   for (auto const rows : {1U, 3U, 8U, 24U, 70U, 134U})
-    keeps_to_its_stack([&] { kernels.template run<Backend>(*kernels.y, rows, true); });
+    keeps_to_its_stack([&] { kernels.template run<simd>(*kernels.y, rows, true); });
 }
 
 /// Threads share outputs or rows, with the same bits.

@@ -20,8 +20,10 @@ TESSERA_INLINE inline void store_low_halves(bf16* to, Words v) {
   std::memcpy(to, &halves, sizeof halves);
 #else
   auto const from = words_in_memory(v);
+  std::uint16_t halves[word_lanes];
   for (auto r = std::size_t{0}; r < word_lanes; ++r)
-    to[r].bits = static_cast<std::uint16_t>(from.lane[r] & 0xFFFFU);
+    halves[r] = static_cast<std::uint16_t>(from.lane[r] & 0xFFFFU);
+  std::memcpy(to, halves, sizeof halves);
 #endif
 }
 

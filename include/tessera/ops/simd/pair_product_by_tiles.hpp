@@ -21,8 +21,9 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// side by side, and y comes out turned.
 ///
 /// Accuracy  (In/32 + 18)·eps·(sum|x·w| + |bias|) of the sum, and 2^-9·sum|x·w| by rounding x
-/// Cost      64 KiB of stack at most, 16 where a vector has four lanes; x is rounded once for every
-///           2 MiB of weights, and all weights are read for every 32 rows
+/// Cost      64 KiB of stack; x is rounded once for every 2 MiB of weights, and all weights are
+/// read
+///           for every 32 rows
 template <class Stored> struct pair_product_by_tiles {
   static constexpr auto side = lane::tile_rows;
   /// Numbers of a row of x in a tile.
@@ -35,8 +36,7 @@ template <class Stored> struct pair_product_by_tiles {
   weight_matrix<float, Stored> const& w;
 
   void run() const {
-    constexpr auto scratch = at_once * (at_once + 1) * lane::tile_bytes;
-    constexpr auto most = (stack_of_turned - scratch) / lane::tile_bytes;
+    constexpr auto most = std::size_t{48};  // tiles of x, beside those that wait to be turned
     alignas(64) float x[most * side * side];
     auto const in_use = lane::tiles_in_use();
     auto const rows = p.rows <= side ? side : at_once * side;
@@ -64,45 +64,98 @@ template <class Stored> struct pair_product_by_tiles {
     std::size_t row, rows;
     std::size_t k, depth;
   };
-  using sums = float[at_once * side * at_once * side];
+  static constexpr auto sums_row = at_once * side;
+  using sums = float[at_once * side * sums_row];
+
+  /// Sums of a panel, turned into y while the next one multiplies, a few at a step.
+  struct turning {
+    static constexpr auto width = lane::pack<float>::width;
+    static constexpr auto columns = lane::columns_at_once<float>;
+    static constexpr auto at_a_step = 32 / width;
+
+    alignas(64) sums of_tiles;
+    std::size_t outputs = 0;
+    std::size_t rows = 0;  ///< none, where nothing waits
+    float* y = nullptr;
+    std::size_t y_row = 0;
+    std::size_t output = 0;
+    std::size_t row = 0;
+
+    /// The sums of some outputs and rows are there; what fills no vector does not wait.
+    void begin(std::size_t of_outputs, std::size_t of_rows, float* to, std::size_t to_row) {
+      if (of_outputs % width != 0 || of_rows % columns != 0)
+        return lane::copy_turned(of_outputs, of_rows, of_tiles, sums_row, to, to_row);
+      outputs = of_outputs;
+      rows = of_rows;
+      y = to;
+      y_row = to_row;
+      output = row = 0;
+    }
+    TESSERA_INLINE void step() {
+#pragma GCC unroll 8
+      for (auto i = std::size_t{0}; i < at_a_step; ++i)
+        if (row < rows) turn();
+    }
+    void end() {
+      while (row < rows) turn();
+    }
+
+   private:
+    TESSERA_INLINE void turn() {
+      lane::pack<float> turned[columns];
+      lane::load_columns(of_tiles + output * sums_row + row, sums_row, turned);
+#pragma GCC unroll 4
+      for (auto c = std::size_t{0}; c < columns; ++c)
+        lane::store(y + (row + c) * y_row + output, turned[c]);
+      output += width;
+      if (output < outputs) return;
+      output = 0;
+      row += columns;
+    }
+  };
 
   void multiply(part const& here, share const& outputs, float* x) const {
     auto const is_wide = here.rows > side;
     for (auto r = std::size_t{0}; r < here.rows; r += side)
       put_rows(here, r, is_wide ? 2 : 1, x + r * side);
     auto const end = outputs.first + outputs.count;
+    turning before;
     for (auto o = outputs.first; o < end; o += at_once * side)
       if (is_wide)
-        end - o > side ? run_panel<2, 2>(here, o, x) : run_panel<1, 2>(here, o, x);
+        end - o > side ? run_panel<2, 2>(here, o, x, before) : run_panel<1, 2>(here, o, x, before);
       else
-        end - o > side ? run_panel<2, 1>(here, o, x) : run_panel<1, 1>(here, o, x);
+        end - o > side ? run_panel<2, 1>(here, o, x, before) : run_panel<1, 1>(here, o, x, before);
+    before.end();
   }
   /// Tiles of 16 rows of x, `apart` of one another: pairs, turned. Rows that x lacks are zeros.
   [[gnu::noinline]] void put_rows(part const& here, std::size_t first, std::size_t apart,
                                   float* to) const {
     constexpr auto width = lane::pack<float>::width;
     auto const rows = std::min(side, here.rows - first);
-    bf16 rounded[side * length] = {};
-    alignas(64) float pairs[side * side];
+    alignas(64) float pairs[side * side] = {};
+    auto* const numbers = reinterpret_cast<bf16*>(pairs);
     for (auto k = std::size_t{0}; k < here.depth; k += length, to += apart * side * side) {
       auto const count = std::min(length, here.depth - k);
-      if (count < length)
-        for (auto& number : rounded) number = bf16{};
+      if (count < length) std::memset(pairs, 0, sizeof pairs);
       for (auto r = std::size_t{0}; r < rows; ++r) {
         auto const* const from = p.x + (here.row + first + r) * p.in + here.k + k;
         for (auto i = std::size_t{0}; i < count; i += width)
-          lane::store_normal(rounded + r * length + i, lane::load(from + i));
+          lane::store_normal(numbers + r * length + i, lane::load(from + i));
       }
-      std::memcpy(pairs, rounded, sizeof pairs);
-      lane::copy_turned(side, side, pairs, side, to, side);
+      for (auto r = std::size_t{0}; r < side; r += width)
+        lane::for_columns_of_near_line(
+            pairs + r * side, side, [&](std::size_t c, auto const& columns) TESSERA_INLINE {
+              for (auto i = std::size_t{0}; i < lane::columns_at_once<float>; ++i)
+                lane::store(to + (c + i) * side + r, columns[i]);
+            });
     }
   }
   /// Outputs of some tiles from o on, for tiles of x.
   template <int Outputs, int Rows>
-  [[gnu::noinline]] void run_panel(part const& here, std::size_t o, float const* x) const {
+  [[gnu::noinline]] void run_panel(part const& here, std::size_t o, float const* x,
+                                   turning& before) const {
     auto const count = std::min(Outputs * side, p.out - o);
-    alignas(64) sums of_tiles;
-    start<Outputs, Rows>(here, o, count, of_tiles);
+    start<Outputs, Rows>(here, o, count, before);
     auto const* const from =
         reinterpret_cast<std::byte const*>(w.blocks_of_row(o)) + here.k * sizeof(bf16);
     auto const row = p.in * sizeof(bf16);
@@ -113,6 +166,7 @@ template <class Stored> struct pair_product_by_tiles {
       add<Outputs, Rows>(x, [&](std::size_t tile) TESSERA_INLINE {
         return place{from + tile * side * row + k * row_bytes, row};
       });
+      before.step();
       if (here.row == 0) fetch<Outputs>(here, from, row, k);
     }
     alignas(64) std::byte parts[Outputs * lane::tile_bytes];
@@ -122,7 +176,11 @@ template <class Stored> struct pair_product_by_tiles {
         return place{parts + tile * lane::tile_bytes, row_bytes};
       });
     }
-    finish<Outputs, Rows>(here, o, count, of_tiles);
+    before.end();
+    for_sums<Outputs, Rows>(before.of_tiles, []<int Tile>(float* to) {
+      lane::store_tile<Tile>(to, sums_row * sizeof(float));
+    });
+    before.begin(count, here.rows, p.y + here.row * p.y_row + o, p.y_row);
   }
   struct place {
     std::byte const* first;
@@ -152,33 +210,27 @@ template <class Stored> struct pair_product_by_tiles {
     f.template operator()<0>(of_tiles);
     if constexpr (Rows == 2) f.template operator()<1>(of_tiles + side);
     if constexpr (Outputs == 2) {
-      f.template operator()<2>(of_tiles + side * at_once * side);
-      if constexpr (Rows == 2) f.template operator()<3>(of_tiles + side * at_once * side + side);
+      f.template operator()<2>(of_tiles + side * sums_row);
+      if constexpr (Rows == 2) f.template operator()<3>(of_tiles + side * sums_row + side);
     }
   }
-  static constexpr auto sums_row = at_once * side * sizeof(float);
-
+  /// Tiles of sums as they begin: zeros, the bias, or what y has.
   template <int Outputs, int Rows>
-  void start(part const& here, std::size_t o, std::size_t count, float* of_tiles) const {
+  void start(part const& here, std::size_t o, std::size_t count, turning& before) const {
     if (here.k == 0 && p.bias == nullptr)
-      return for_sums<Outputs, Rows>(of_tiles, []<int Tile>(float*) { lane::zero_tile<Tile>(); });
-    std::memset(of_tiles, 0, sizeof(sums));
+      return for_sums<Outputs, Rows>(before.of_tiles,
+                                     []<int Tile>(float*) { lane::zero_tile<Tile>(); });
+    alignas(64) sums of_tiles = {};
     if (here.k > 0)
       lane::copy_turned(here.rows, count, p.y + here.row * p.y_row + o, p.y_row, of_tiles,
-                        at_once * side);
+                        sums_row);
     else
       for (auto i = std::size_t{0}; i < count; ++i)
         for (auto r = std::size_t{0}; r < Rows * side; ++r)
-          of_tiles[i * at_once * side + r] = p.bias[o + i];
-    for_sums<Outputs, Rows>(of_tiles,
-                            []<int Tile>(float* from) { lane::load_tile<Tile>(from, sums_row); });
-  }
-  template <int Outputs, int Rows>
-  void finish(part const& here, std::size_t o, std::size_t count, float* of_tiles) const {
-    for_sums<Outputs, Rows>(of_tiles,
-                            []<int Tile>(float* to) { lane::store_tile<Tile>(to, sums_row); });
-    lane::copy_turned(count, here.rows, of_tiles, at_once * side, p.y + here.row * p.y_row + o,
-                      p.y_row);
+          of_tiles[i * sums_row + r] = p.bias[o + i];
+    for_sums<Outputs, Rows>(of_tiles, []<int Tile>(float* from) {
+      lane::load_tile<Tile>(from, sums_row * sizeof(float));
+    });
   }
   /// Weights that fill no tile, and zeros.
   template <int Outputs>
