@@ -21,9 +21,8 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// side by side, and y comes out turned.
 ///
 /// Accuracy  (In/32 + 18)·eps·(sum|x·w| + |bias|) of the sum, and 2^-9·sum|x·w| by rounding x
-/// Cost      64 KiB of stack; x is rounded once for every 2 MiB of weights, and all weights are
-/// read
-///           for every 32 rows
+/// Cost      64 KiB of stack; x is rounded once for every 2 MiB of weights, and these are read for
+///           every 32 rows
 template <class Stored> struct pair_product_by_tiles {
   static constexpr auto side = lane::tile_rows;
   /// Numbers of a row of x in a tile.
