@@ -4,6 +4,7 @@
 #include <tessera/models/gpt.hpp>
 #include <tessera/models/llama.hpp>
 #include <tessera/random/torch.hpp>
+#include <tessera/tensor/packed.hpp>
 
 using namespace tessera;
 
@@ -24,7 +25,6 @@ using small_llama_of_halves = llama<llama_options{.vocabulary = 24,
                                                   .context = 30,
                                                   .half_cache = true}>;
 template <class Model> using parameters = parameters_of<Model, owned<float>>;
-using token = tensor<float, shape<1>>;
 
 template <class Model> auto made_parameters() {
   auto p = std::make_shared<parameters<Model>>();
@@ -33,12 +33,13 @@ template <class Model> auto made_parameters() {
   return p;
 }
 /// A lane by itself, a token at a time.
-template <class Model> struct stream {
-  std::unique_ptr<streaming<Model, token>> own = std::make_unique<streaming<Model, token>>();
+template <class Model, class Backend = default_backend> struct stream {
+  using input = tensor<float, shape<1>, Backend>;
+  std::unique_ptr<streaming<Model, input>> own = std::make_unique<streaming<Model, input>>();
   std::size_t seen = 0;
   stream() { clear(own->state); }
-  auto read(parameters<Model> const& p, std::uint32_t next) -> std::vector<float> {
-    auto x = token{};
+  auto read(auto const& p, std::uint32_t next) -> std::vector<float> {
+    auto x = input{};
     x.values[0] = static_cast<float>(next);
     auto const y = own->step(p, x);
     ++seen;
@@ -46,34 +47,13 @@ template <class Model> struct stream {
   }
 };
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("streamed_lanes: a lane goes back to a part of what it has seen", "", small_gpt,
-                   small_llama) {
-  auto const p = made_parameters<TestType>();
-  auto const lanes = make_lanes<TestType, 2, 8>(p, options.context);
-  CHECK(lanes->bounds().goes_back);
-  auto const scores_of = [&](std::size_t seen, std::vector<std::uint32_t> const& tokens) {
-    auto const parts = std::vector<lane_tokens>{{1, seen, tokens}};
-    auto got = std::vector<std::span<float const>>(1);
-    lanes->step(parts, got);
-    return std::vector<float>{got[0].begin(), got[0].end()};
-  };
-  scores_of(0, {3, 1, 4, 1, 5, 9});
-  auto anew = stream<TestType>{};
-  auto want = std::vector<float>{};
-  for (auto const t : {3U, 1U, 4U, 2U, 7U}) want = anew.read(*p, t);
-  CHECK(scores_of(3, {2, 7}) == want);
-}
-TEMPLATE_TEST_CASE(
-    "streamed_lanes: a lane has the bits of a stream of its own, in any company and parts", "",
-    small_gpt, small_llama, small_llama_of_halves) {
-  auto const p = made_parameters<TestType>();
-  auto const lanes = make_lanes<TestType, 3, 8>(p, options.context);
+/// A lane has the bits of a stream of its own, in any company and parts.
+template <class Model, class Backend = default_backend> void in_any_company(auto const& p) {
+  auto const lanes = make_lanes<Model, 3, 8, Backend>(p, options.context);
   CHECK(lanes->bounds().lanes == 3);
   CHECK(lanes->bounds().rows == 8);
   CHECK(lanes->bounds().vocabulary == 24);
-  auto streams = std::array<stream<TestType>, 3>{};
+  auto streams = std::array<stream<Model, Backend>, 3>{};
   auto generator = torch_generator(2);
   auto compared = 0;
   for (auto step = 0; step < 60; ++step) {
@@ -103,6 +83,38 @@ TEMPLATE_TEST_CASE(
       CHECK(std::ranges::equal(got[i], want[i]));
   }
   CHECK(compared > 80);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("streamed_lanes: a lane goes back to a part of what it has seen", "", small_gpt,
+                   small_llama) {
+  auto const p = made_parameters<TestType>();
+  auto const lanes = make_lanes<TestType, 2, 8>(p, options.context);
+  CHECK(lanes->bounds().goes_back);
+  auto const scores_of = [&](std::size_t seen, std::vector<std::uint32_t> const& tokens) {
+    auto const parts = std::vector<lane_tokens>{{1, seen, tokens}};
+    auto got = std::vector<std::span<float const>>(1);
+    lanes->step(parts, got);
+    return std::vector<float>{got[0].begin(), got[0].end()};
+  };
+  scores_of(0, {3, 1, 4, 1, 5, 9});
+  auto anew = stream<TestType>{};
+  auto want = std::vector<float>{};
+  for (auto const t : {3U, 1U, 4U, 2U, 7U}) want = anew.read(*p, t);
+  CHECK(scores_of(3, {2, 7}) == want);
+}
+TEMPLATE_TEST_CASE(
+    "streamed_lanes: a lane has the bits of a stream of its own, in any company and parts", "",
+    small_gpt, small_llama, small_llama_of_halves) {
+  in_any_company<TestType>(made_parameters<TestType>());
+}
+TEST_CASE("streamed_lanes: a lane has the bits of a stream with bf16 as stored, too") {
+  auto const p = made_parameters<small_llama>();
+  auto const q = std::make_shared<parameters_of<small_llama, compact<float, as_stored<bf16>>>>();
+  pack_parameters(*p, *q);
+  in_any_company<small_llama>(q);
+  in_any_company<small_llama, relaxed>(q);
 }
 TEMPLATE_TEST_CASE("streamed_lanes: an engine's sequences are those of a stream", "", small_gpt,
                    small_llama) {

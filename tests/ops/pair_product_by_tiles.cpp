@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <support/block_kernels.hpp>
 
+#include <thread>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
 using namespace tessera;
 
 namespace {
@@ -24,10 +29,12 @@ using stored = as_stored<bf16>;
   sum = detail::normal_or_zero(sum);
   for (auto b = std::size_t{0}; b < blocks; b += 2) {
     float of[2] = {};
-    for (auto k = std::size_t{0}; k < 32 && b + k / 16 < blocks; ++k)
-      of[k % 2] = add_fused(
-          of[k % 2], detail::normal_or_zero(static_cast<float>(w[b + k / 16].numbers[k % 16])),
-          static_cast<float>(x[b + k / 16].numbers[k % 16]));
+    for (auto k = std::size_t{0}; k < 32; ++k) {
+      auto const lacks = b + k / 16 == blocks;  // zeros, then
+      auto const of_w = lacks ? 0.0F : static_cast<float>(w[b + k / 16].numbers[k % 16]);
+      auto const of_x = lacks ? 0.0F : static_cast<float>(x[b + k / 16].numbers[k % 16]);
+      of[k % 2] = add_fused(of[k % 2], detail::normal_or_zero(of_w), of_x);
+    }
     sum = detail::normal_or_zero(sum + detail::normal_or_zero(of[0] + of[1]));
   }
   return sum;
@@ -78,6 +85,25 @@ template <std::size_t In, std::size_t Out> void alike() {
   for (auto const rows : {9U, 25U}) both.alike(rows, true);
 }
 
+/// Weights before a page that nobody may read.
+template <std::size_t Out> void at_the_end_of_memory() {
+  constexpr auto in = std::size_t{48};
+  constexpr auto bytes = in * Out * sizeof(bf16);
+  auto both = test::both_kernels<stored, in, Out>{};
+  auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto const room = (bytes + page - 1) / page * page;
+  auto* const memory = static_cast<std::byte*>(
+      mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(memory != MAP_FAILED);
+  REQUIRE(mprotect(memory + room, page, PROT_NONE) == 0);
+  both.template run<relaxed>(*both.want, 33, true);
+  std::memcpy(memory + room - bytes, both.blocks.data(), bytes);
+  both.w.values = reinterpret_cast<stored const*>(memory + room - bytes);
+  both.template run<relaxed>(*both.y, 33, true);
+  CHECK(std::memcmp(both.y->data(), both.want->data(), 33 * Out * sizeof(float)) == 0);
+  munmap(memory, room + page);
+}
+
 }  // namespace
 
 TEST_CASE("pair_product_by_tiles: the sums of its definition, whatever the shape") {
@@ -113,9 +139,13 @@ TEST_CASE("pair_product_by_tiles: a row has the same bits in any company") {
     CHECK(std::memcmp(both.y->data(), both.want->data(), rows * 47 * sizeof(float)) == 0);
   }
 }
-TEST_CASE("pair_product_by_tiles: within its bound of the exact sums") {
+TEST_CASE("pair_product_by_tiles: sums are within their bound of the exact ones") {
   auto both = test::both_kernels<stored, 576, 24>{};
+  for (auto i = std::size_t{0}; i < 3 * 576; ++i)
+    both.x->data()[i] =
+        static_cast<float>(bf16(both.x->data()[i]));  // which rounding does not change
   both.run<relaxed>(*both.y, 3, true);
+  auto const sums = lane::has_matrix_unit() ? 576 / 32 + 18 : 576;
   for (auto r = std::size_t{0}; r < 3; ++r)
     for (auto o = std::size_t{0}; o < 24; ++o) {
       auto exact = static_cast<double>(both.bias(o));
@@ -127,8 +157,33 @@ TEST_CASE("pair_product_by_tiles: within its bound of the exact sums") {
         sizes += std::abs(product);
       }
       CHECK(std::abs(static_cast<double>(both.y->data()[r * 24 + o]) - exact) <=
-            sizes * (0x1p-9 + 576 * 6e-8));
+            sums * 0x1p-23 * sizes);
     }
+}
+TEST_CASE("pair_product_by_tiles: x is rounded to the nearest bf16") {
+  auto both = test::both_kernels<stored, 16, 1>{};
+  for (auto& number : both.blocks[0].numbers) number = bf16(1.0F);
+  for (auto i = std::size_t{0}; i < 16; ++i) both.x->data()[i] = 1 + 0x1p-8F;
+  both.run<relaxed>(*both.y, 1, false);
+  CHECK(both.y->data()[0] == 16);  // 2^-8 of it less: the bound
+}
+TEST_CASE("pair_product_by_tiles: reads its weights, and nothing behind them") {
+  at_the_end_of_memory<1>();
+  at_the_end_of_memory<16>();
+  at_the_end_of_memory<47>();
+  at_the_end_of_memory<64>();
+}
+TEST_CASE("pair_product_by_tiles: by two threads at a time") {
+  auto both = test::both_kernels<stored, 576, 320>{};
+  both.run<relaxed>(*both.want, 70, true);
+  auto const other = std::make_unique<test::both_kernels<stored, 576, 320>::Y>();
+  auto thread = std::thread([&] {
+    for (auto i = 0; i < 20; ++i) both.run<relaxed>(*other, 70, true);
+  });
+  for (auto i = 0; i < 20; ++i) both.run<relaxed>(*both.y, 70, true);
+  thread.join();
+  CHECK(std::memcmp(both.y->data(), both.want->data(), 70 * 320 * sizeof(float)) == 0);
+  CHECK(std::memcmp(other->data(), both.want->data(), 70 * 320 * sizeof(float)) == 0);
 }
 TEST_CASE("pair_product_by_tiles: threads share outputs or rows, with the same bits") {
   test::shared_alike<stored, relaxed>();

@@ -46,7 +46,8 @@ template <model_family Family, llama_options Options, class Matrix, class Table,
     auto whole = std::make_shared<held>(held{std::move(file), {}});
     load_llama<Options>(whole->file->content, whole->parameters);
     auto const parameters = std::shared_ptr<P const>(whole, &whole->parameters);
-    using backend = std::conditional_t<is_pairs<Matrix>, relaxed, default_backend>;
+    using backend =
+        std::conditional_t<is_pairs<Matrix> || is_pairs<Table>, relaxed, default_backend>;
     using lanes = streamed_lanes<model, Lanes, Rows, P, backend>;
     auto result = opened_lanes{};
     result.model = std::make_unique<lanes>(parameters, Options.context);

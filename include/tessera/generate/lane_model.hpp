@@ -47,11 +47,11 @@ class lane_model {
 /// layer but attention takes all rows of a step at once, so that weights are read once for all. A
 /// language_model scores the last token of each lane alone.
 ///
-/// Backend   of what is computed: with `relaxed`, weights that are as_stored<bf16> are multiplied
-/// by
-///           the processor's matrix unit, where it has one
+/// Backend   of what is computed: `relaxed` has weights that are as_stored<bf16> multiplied by the
+///           processor's matrix unit, where it has one
 /// State     the caches of Lanes sequences; memory that no sequence has reached is not touched
-/// Accuracy  a lane has the bits of `streaming` that runs it alone, in parts of any size
+/// Accuracy  a lane has the bits of `streaming` that runs it alone on this backend, in parts of any
+///           size; on `relaxed`, but for maps to a single output
 /// Errors    std::invalid_argument for tokens that the vocabulary does not have; more of anything
 ///           than the bounds breaks the contract
 template <class Model, std::size_t Lanes, std::size_t Rows, class P,
@@ -106,12 +106,15 @@ class streamed_lanes final : public lane_model {
   std::unique_ptr<stream_type> stream_ = std::make_unique_for_overwrite<stream_type>();
 };
 
-/// make_lanes<Model, 8, 32>(parameters, context): eight sequences, of which a step takes 32 tokens.
-template <class Model, std::size_t Lanes, std::size_t Rows, class P>
+/// make_lanes<Model, 8, 32>(parameters, context): eight sequences, of which a step takes 32 tokens;
+/// make_lanes<Model, 8, 32, relaxed>(...) computes on another backend.
+template <class Model, std::size_t Lanes, std::size_t Rows, class Backend = default_backend,
+          class P>
 [[nodiscard]] auto make_lanes(std::shared_ptr<P> parameters, std::size_t context)
     -> std::unique_ptr<lane_model> {
   using held = std::remove_const_t<P>;
-  return std::make_unique<streamed_lanes<Model, Lanes, Rows, held>>(std::move(parameters), context);
+  return std::make_unique<streamed_lanes<Model, Lanes, Rows, held, Backend>>(std::move(parameters),
+                                                                             context);
 }
 
 }  // namespace tessera

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #if TESSERA_MATRIX_UNIT
+#include <cerrno>
+
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,7 +29,9 @@ inline constexpr std::size_t tile_bytes = 1024;
 
 #if TESSERA_MATRIX_UNIT
 /// True where the processor multiplies tiles of bf16, and the system lets this process do so, which
-/// the first call asks it for.
+/// the first call asks it for. Then signals keep 11 KiB on the stack of a thread that holds tiles,
+/// and alternate stacks for them have room for that, or are refused; one that has none when this is
+/// asked makes it false.
 [[nodiscard]] inline auto has_matrix_unit() -> bool {
   static bool const has = [] {
     constexpr auto request = 0x1023;  // ARCH_REQ_XCOMP_PERM
@@ -37,8 +41,11 @@ inline constexpr std::size_t tile_bytes = 1024;
     unsigned b{};
     unsigned c{};
     unsigned d{};
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & bits) == bits &&
-           syscall(SYS_arch_prctl, request, of_tiles) == 0;
+    auto const error = errno;
+    auto const granted = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & bits) == bits &&
+                         syscall(SYS_arch_prctl, request, of_tiles) == 0;
+    errno = error;
+    return granted;
   }();
   return has;
 }
@@ -60,7 +67,7 @@ class tiles_in_use {
 };
 
 template <int Tile> TESSERA_INLINE inline void zero_tile() {
-  asm volatile("tilezero\t%%tmm%c0" ::"i"(Tile));
+  asm volatile("{tilezero\t%%tmm%c0|tilezero\ttmm%c0}" ::"i"(Tile));
 }
 /// Rows at `from`, so many bytes apart.
 template <int Tile> TESSERA_INLINE inline void load_tile(void const* from, std::size_t row) {

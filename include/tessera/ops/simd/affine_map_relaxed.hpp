@@ -74,7 +74,7 @@ struct kernel_for<detail::affine_map_fn, relaxed> : kernel_for<detail::affine_ma
       return true;
     }
 #if TESSERA_MATRIX_UNIT
-    if constexpr (is_pairs<stored> && is_as_stored<stored>) {
+    if constexpr (is_pairs<stored>) {
       if (not lane::has_matrix_unit()) return false;
       detail::in_shares_as_stored(x, weights_of<float>(weight), bias, y,
                                   [](detail::block_product const& part, auto const& of_part) {

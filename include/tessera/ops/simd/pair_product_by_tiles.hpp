@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/sharing.hpp>
 #include <tessera/backend/simd/matrix_unit.hpp>
+#include <tessera/backend/simd/pairs.hpp>
+#include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/reference/block_product.hpp>
+#include <tessera/ops/simd/multiply.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
 
 #include <algorithm>
@@ -20,7 +24,9 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// The weights are the left factor, as they lie; tiles of the right one have pairs of 16 rows of x
 /// side by side, and y comes out turned.
 ///
-/// Accuracy  (In/32 + 18)·eps·(sum|x·w| + |bias|) of the sum, and 2^-9·sum|x·w| by rounding x
+/// Accuracy  (In/32 + 18)·eps·(sum|x·w| + |bias|) of the sum, and 2^-8·sum|x·w| by rounding x,
+/// where
+///           no sum is below 2^-126
 /// Cost      64 KiB of stack; x is rounded once for every 2 MiB of weights, and these are read for
 ///           every 32 rows
 template <class Stored> struct pair_product_by_tiles {
