@@ -51,15 +51,15 @@ struct beside_definition : test::both_kernels<stored, In, Out> {
       this->template run<reference>(*this->want, rows, biased);
       return;
     }
-    constexpr auto blocks = In / 16;
-    auto rounded = std::vector<detail::rounded_pairs>(blocks);
+    constexpr auto of_row = In / 16;
+    auto rounded = std::vector<detail::rounded_pairs>(of_row);
     for (auto r = std::size_t{0}; r < rows; ++r) {
-      for (auto b = std::size_t{0}; b < blocks; ++b)
+      for (auto b = std::size_t{0}; b < of_row; ++b)
         detail::round_block(this->x->data() + r * In + b * 16, rounded[b]);
       for (auto o = std::size_t{0}; o < Out; ++o)
         this->want->data()[r * Out + o] =
-            by_32(biased ? this->bias(o) : 0.0F, this->blocks.data() + o * blocks, rounded.data(),
-                  blocks);
+            by_32(biased ? this->bias(o) : 0.0F, this->blocks.data() + o * of_row, rounded.data(),
+                  of_row);
     }
   }
   void alike(std::size_t rows, bool biased) {
