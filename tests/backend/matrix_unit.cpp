@@ -58,6 +58,36 @@ void multiplies() {
   CHECK(wrong == 0);
 }
 
+/// Bytes with a sign by bytes without one, of which 32 are in a row.
+void multiplies_bytes() {
+  alignas(64) std::int8_t left[16][32];
+  alignas(64) std::uint8_t right[8][64];
+  alignas(64) std::int32_t sums[16][16] = {};
+  for (auto r = std::size_t{0}; r < 16; ++r)
+    for (auto k = std::size_t{0}; k < 32; ++k)
+      left[r][k] = static_cast<std::int8_t>(k == 31 ? -127 : static_cast<int>(r * k) % 255 - 127);
+  for (auto k = std::size_t{0}; k < 8; ++k)
+    for (auto c = std::size_t{0}; c < 64; ++c)
+      right[k][c] = static_cast<std::uint8_t>(255 - (k * 7 + c * 3) % 256);
+  {
+    auto const in_use = lane::tiles_in_use(32);
+    lane::zero_tile<1>();
+    lane::load_tile<5>(left, 32);
+    lane::load_tile<7>(right, 64);
+    lane::add_tile_of_bytes<1, 5, 7>();
+    lane::store_tile<1>(sums, 64);
+  }
+  auto wrong = 0;
+  for (auto r = std::size_t{0}; r < 16; ++r)
+    for (auto c = std::size_t{0}; c < 16; ++c) {
+      auto want = 0;
+      for (auto k = std::size_t{0}; k < 32; ++k)
+        want += int{left[r][k]} * int{right[k / 4][4 * c + k % 4]};
+      if (sums[r][c] != want) ++wrong;
+    }
+  CHECK(wrong == 0);
+}
+
 }  // namespace
 
 TEST_CASE("matrix_unit: tiles are loaded, multiplied and stored, by any thread") {
@@ -66,7 +96,11 @@ TEST_CASE("matrix_unit: tiles are loaded, multiplied and stored, by any thread")
     return;
   }
   multiplies();
-  std::thread(multiplies).join();
+  multiplies_bytes();
+  std::thread([] {
+    multiplies_bytes();
+    multiplies();
+  }).join();
   multiplies();
 }
 #endif

@@ -28,15 +28,15 @@ inline constexpr std::size_t tile_rows = 16;
 inline constexpr std::size_t tile_bytes = 1024;
 
 #if TESSERA_MATRIX_UNIT
-/// True where the processor multiplies tiles of bf16, and the system lets this process do so, which
-/// the first call asks it for. Then signals keep 11 KiB on the stack of a thread that holds tiles,
-/// and alternate stacks for them have room for that, or are refused; one that has none when this is
-/// asked makes it false.
+/// True where the processor multiplies tiles of bf16 and of bytes, and the system lets this process
+/// do so, which the first call asks it for. Then signals keep 11 KiB on the stack of a thread that
+/// holds tiles, and alternate stacks for them have room for that, or are refused; one that has none
+/// when this is asked makes it false.
 [[nodiscard]] inline auto has_matrix_unit() -> bool {
   static bool const has = [] {
-    constexpr auto request = 0x1023;  // ARCH_REQ_XCOMP_PERM
-    constexpr auto of_tiles = 18;     // XFEATURE_XTILEDATA
-    constexpr auto bits = 1U << 22U | 1U << 24U;
+    constexpr auto request = 0x1023;                          // ARCH_REQ_XCOMP_PERM
+    constexpr auto of_tiles = 18;                             // XFEATURE_XTILEDATA
+    constexpr auto bits = 1U << 22U | 1U << 24U | 1U << 25U;  // bf16, tiles, bytes
     unsigned a{};
     unsigned b{};
     unsigned c{};
@@ -50,14 +50,16 @@ inline constexpr std::size_t tile_bytes = 1024;
   return has;
 }
 
-/// As long as one lives, this thread's tiles are whole ones; then they hold nothing.
+/// As long as one lives, this thread's tiles 0 to 3 are 16 rows of sums, 4 and 5 16 rows of so many
+/// bytes of a left factor, and 6 and 7 as many rows of words as these are, of a right one; then
+/// they hold nothing.
 class tiles_in_use {
  public:
-  tiles_in_use() {
+  explicit tiles_in_use(std::uint8_t left_bytes = tile_bytes / tile_rows) {
     alignas(64) std::uint8_t shape[64] = {1};
     for (auto tile = std::size_t{0}; tile < 8; ++tile) {
-      shape[16 + 2 * tile] = tile_bytes / tile_rows;
-      shape[48 + tile] = tile_rows;
+      shape[16 + 2 * tile] = tile == 4 || tile == 5 ? left_bytes : tile_bytes / tile_rows;
+      shape[48 + tile] = tile < 6 ? tile_rows : left_bytes / 4;
     }
     asm volatile("ldtilecfg\t%0" ::"m"(shape));
   }
@@ -90,6 +92,12 @@ template <int Sum, int A, int B> TESSERA_INLINE inline void add_tile_of_pairs() 
   asm volatile(
       "{tdpbf16ps\t%%tmm%c2, %%tmm%c1, %%tmm%c0|tdpbf16ps\ttmm%c0, tmm%c1, tmm%c2}" ::"i"(Sum),
       "i"(A), "i"(B));
+}
+/// Sum[r][c] += A[r][k]·B[k][c] over words k of four bytes, those of A with a sign, those of B
+/// without one: whole numbers, exactly.
+template <int Sum, int A, int B> TESSERA_INLINE inline void add_tile_of_bytes() {
+  asm volatile("{tdpbsud\t%%tmm%c2, %%tmm%c1, %%tmm%c0|tdpbsud\ttmm%c0, tmm%c1, tmm%c2}" ::"i"(Sum),
+               "i"(A), "i"(B));
 }
 #else
 [[nodiscard]] constexpr auto has_matrix_unit() -> bool { return false; }

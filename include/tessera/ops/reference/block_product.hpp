@@ -36,7 +36,7 @@ namespace tessera::detail::inline TESSERA_TARGET {
 struct rounded_block {
   std::int8_t quants[block_length];
   float scale;
-  std::int32_t sum;  ///< of the quants
+  float sum;  ///< of the quants
   float scaled_sum;
 };
 
@@ -69,13 +69,14 @@ constexpr void round_block(float const* x, rounded_block& to) {
   }
   auto const [scale, inverse] = scale_of_block(largest, finite);
   to.scale = scale;
-  to.sum = 0;
+  auto sum = 0;
   for (auto i = std::size_t{0}; i < block_length; ++i) {
     auto const q = inverse == 0 ? 0 : static_cast<int>(lane::nearest(x[i] * inverse).value);
     to.quants[i] = static_cast<std::int8_t>(q);
-    to.sum += q;
+    sum += q;
   }
-  to.scaled_sum = scale * static_cast<float>(to.sum);
+  to.sum = static_cast<float>(sum);
+  to.scaled_sum = scale * to.sum;
 }
 
 /// The products of a block of weights and one of x, as a whole number.

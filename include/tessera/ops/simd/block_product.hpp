@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/sharing.hpp>
+#include <tessera/backend/simd/matrix_unit.hpp>
 #include <tessera/ops/reference/block_product.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
 #include <tessera/ops/simd/widened_product.hpp>
@@ -21,22 +22,31 @@
 /// A block of as many outputs as a vector has lanes is turned while it is read: lane o has four
 /// bytes of output o, and meets the same four of x in all lanes. What is turned serves all rows, or
 /// eight of up to 24 (with AVX-512, and of pairs with AVX2). Pairs with more rows go by floats
-/// where these are faster (widened_product.hpp).
+/// where these are faster (widened_product.hpp). Where vectors have 16 lanes, a block that is
+/// turned is a tile of a matrix unit, too, as 16 rows of x are: a processor that has one adds their
+/// bytes.
 namespace tessera::detail::inline TESSERA_TARGET {
 
-/// sum and the products of blocks with a block of x, of which the bytes were added to `products`.
+/// sum and the products of blocks with a block of x, whose bytes have these products together.
+template <class Turned>
+[[nodiscard]] TESSERA_INLINE inline auto add_scaled(Turned const& w, lane::words products,
+                                                    rounded_block const& x, lane::pack<float> sum)
+    -> lane::pack<float> {
+  using V = lane::pack<float>;
+  auto total = lane::to_float(products);
+  // Whole numbers below 2^24, and so exact.
+  if constexpr (Turned::offset != 0)
+    total = fma(V(static_cast<float>(-Turned::offset)), V(x.sum), total);
+  sum = fma(w.d, total * V(x.scale), sum);
+  if constexpr (Turned::has_minimum) sum = fma(w.m, V(x.scaled_sum), sum);
+  return sum;
+}
 template <class Turned>
 [[nodiscard]] TESSERA_INLINE inline auto add_scaled(Turned const& w,
                                                     typename Turned::sums const& products,
                                                     rounded_block const& x, lane::pack<float> sum)
     -> lane::pack<float> {
-  using V = lane::pack<float>;
-  auto total = products.total();
-  if constexpr (Turned::offset != 0)
-    total = total + lane::words(static_cast<std::uint32_t>(-Turned::offset * x.sum));
-  sum = fma(w.d, lane::to_float(total) * V(x.scale), sum);
-  if constexpr (Turned::has_minimum) sum = fma(w.m, V(x.scaled_sum), sum);
-  return sum;
+  return add_scaled(w, products.total(), x, sum);
 }
 
 /// What sums of a block start from: whole numbers from zero, pairs from where the sum of blocks is.
@@ -140,6 +150,52 @@ template <class Format, std::size_t Rows, std::size_t Panels> struct block_tile 
   }
 };
 
+#if TESSERA_MATRIX_UNIT
+/// The same for 16 rows and one vector of as many outputs, whose bytes a matrix unit adds.
+template <class Format> struct block_tile_by_unit {
+  using V = lane::pack<float>;
+  using turned = turned_numbers<Format>;
+  static constexpr auto rows = lane::tile_rows;
+  /// A processor turns to a next block before it has the sums of one.
+  static constexpr auto at_once = std::size_t{2};
+
+  rounded_block const* x;
+  float* y;
+  std::size_t y_row;
+  std::size_t blocks;
+  block_start start;
+
+  TESSERA_INLINE void run(turned const* weights) const {
+    V sum[rows];
+#pragma GCC unroll 16
+    for (auto r = std::size_t{0}; r < rows; ++r) sum[r] = lane::load(start.first + r * start.row);
+    alignas(64) float products[at_once][rows * V::width];
+    multiply(weights, 0, products[0]);
+    for (auto b = std::size_t{0}; b < blocks; ++b) {
+      if (b + 1 < blocks) multiply(weights, b + 1, products[(b + 1) % at_once]);
+      auto const* const here = x + b * rows;
+      auto const* const of_block = products[b % at_once];
+#pragma GCC unroll 16
+      for (auto r = std::size_t{0}; r < rows; ++r)
+        sum[r] =
+            add_scaled(weights[b], as_bits(lane::load(of_block + r * V::width)), here[r], sum[r]);
+    }
+#pragma GCC unroll 16
+    for (auto r = std::size_t{0}; r < rows; ++r) lane::store(y + r * y_row, sum[r]);
+  }
+
+ private:
+  /// Whole numbers, in the bits of floats.
+  TESSERA_INLINE void multiply(turned const* weights, std::size_t b, float* products) const {
+    lane::zero_tile<0>();
+    lane::load_tile<4>(x[b * rows].quants, sizeof(rounded_block));
+    lane::load_tile<6>(weights[b].quants, sizeof(lane::words));
+    lane::add_tile_of_bytes<0, 4, 6>();
+    lane::store_tile<0>(products, V::width * sizeof(float));
+  }
+};
+#endif
+
 /// round_block by vectors: the same bits. Sums of quants are exact as numbers.
 TESSERA_INLINE inline void round_block_by_vectors(float const* x, rounded_block& to) {
   using V = lane::pack<float>;
@@ -157,7 +213,7 @@ TESSERA_INLINE inline void round_block_by_vectors(float const* x, rounded_block&
   auto const most = folded_lanes<takes_larger_number, V::width / 2>(largest);
   auto const [scale, inverse] = scale_of_block(most, xsimd::all(finite.value));
   if (inverse == 0) {
-    to = rounded_block{.quants = {}, .scale = scale, .sum = 0, .scaled_sum = scale * 0.0F};
+    to = rounded_block{.quants = {}, .scale = scale, .sum = 0.0F, .scaled_sum = scale * 0.0F};
     return;
   }
   auto sums = V(0.0F);
@@ -169,7 +225,7 @@ TESSERA_INLINE inline void round_block_by_vectors(float const* x, rounded_block&
   }
   auto const sum = folded_lanes<reductions::adds, V::width / 2>(sums);
   to.scale = scale;
-  to.sum = static_cast<std::int32_t>(sum);
+  to.sum = sum;
   to.scaled_sum = scale * sum;
 }
 
@@ -205,6 +261,14 @@ template <class Stored> struct block_kernel {
   static constexpr auto most_by_few = few_rows == 8 ? 3 * few_rows : few_rows;
   static constexpr auto stack = stack_of_turned;
 
+  /// Bytes without a sign, in tiles: those of x have one.
+  static constexpr auto fills_tiles = [] {
+    if constexpr (is_pairs<Stored> || width != 16 || not lane::may_have_matrix_unit)
+      return false;
+    else
+      return not turned::is_8_bits || turned::sums::raised != 0;
+  }();
+
   block_product const& p;
   weight_matrix<float, Stored> const& w;
   std::size_t blocks = p.in / length;
@@ -214,7 +278,20 @@ template <class Stored> struct block_kernel {
     if constexpr (is_pairs<Stored>)
       run(lane::widens_pairs());
     else
-      run_by_vectors();
+      run(lane::has_matrix_unit());
+  }
+  /// Blocks, with many rows by a matrix unit or by vectors: the same bits.
+  void run([[maybe_unused]] bool by_unit) const
+    requires(not is_pairs<Stored>)
+  {
+#if TESSERA_MATRIX_UNIT
+    if constexpr (fills_tiles)
+      if (by_unit && p.rows >= lane::tile_rows) {
+        auto const in_use = lane::tiles_in_use(block_length);
+        return by_many_rows<most_rows_of_turned, 2, lane::tile_rows>();
+      }
+#endif
+    run_by_vectors();
   }
   /// Pairs, with many rows as floats or as they are: the same bits.
   void run(bool widened) const
@@ -303,10 +380,13 @@ template <class Stored> struct block_kernel {
   /// rows as do. For fewer rows there is room for more blocks at a time, each read as it lies. What
   /// is read more than once, for more rows or in parts, goes by outputs that stay near
   /// (part_bytes_of_turned).
-  template <std::size_t MostRows, std::size_t Panels> void by_many_rows() const {
-    auto const rows = std::min(MostRows, (equal_parts(p.rows, MostRows) + 3) / 4 * 4);
-    auto const most = stack / (rows * sizeof(rounded) + Panels * sizeof(turned));
-    alignas(turned) std::byte memory[stack];
+  template <std::size_t MostRows, std::size_t Panels, std::size_t Group = 4>
+  void by_many_rows() const {
+    auto const rows =
+        std::min(MostRows, (equal_parts(p.rows, MostRows) + Group - 1) / Group * Group);
+    constexpr auto room = stack - (Group > 4 ? 2 * lane::tile_bytes : 0);  // for sums of tiles
+    auto const most = room / (rows * sizeof(rounded) + Panels * sizeof(turned));
+    alignas(turned) std::byte memory[room];
     auto* const weights = new (memory) turned[Panels * most];
     auto* const x = new (memory + Panels * most * sizeof(turned)) rounded[rows * most];
     auto const step = equal_parts(blocks, most);
@@ -316,8 +396,8 @@ template <class Stored> struct block_kernel {
     for (auto goes_on = true; goes_on; goes_on = o.count > 0) {
       for (auto b = std::size_t{0}; b < blocks; b += step)
         for (auto row = std::size_t{0}; row < p.rows; row += rows)
-          turn_part<Panels>(x, weights, {row, std::min(rows, p.rows - row)}, o,
-                            {b, std::min(step, blocks - b)});
+          turn_part<Panels, Group>(x, weights, {row, std::min(rows, p.rows - row)}, o,
+                                   {b, std::min(step, blocks - b)});
       o = {o.first + o.count, std::min(outputs, whole - o.first - o.count)};
     }
   }
@@ -327,23 +407,32 @@ template <class Stored> struct block_kernel {
         std::max<std::size_t>(part_bytes_of_turned / (blocks * sizeof(format) * unit), 1);
     return equal_parts((whole + unit - 1) / unit, most) * unit;
   }
+  /// Calls f(r, size) for rows that lie side by side: as many as Group, four, or one.
+  template <std::size_t Group> static void for_groups(std::size_t rows, auto const& f) {
+    auto r = std::size_t{0};
+    if constexpr (Group > 4)
+      for (; r + Group <= rows; r += Group) f(r, Group);
+    for (; r + 4 <= rows; r += 4) f(r, std::size_t{4});
+    for (; r < rows; ++r) f(r, std::size_t{1});
+  }
   /// Rows and outputs that go on with blocks.
-  template <std::size_t Panels>
+  template <std::size_t Panels, std::size_t Group>
   void turn_part(rounded* x, turned* weights, share const& rows, share const& outputs,
                  share const& b) const {
-    auto const fours = rows.count / 4 * 4;
-    for (auto r = std::size_t{0}; r < rows.count; r += r < fours ? 4 : 1)
-      round(rows.first + r, r < fours ? 4 : 1, b.first, b.count, x + r * b.count);
+    for_groups<Group>(rows.count, [&](std::size_t r, std::size_t size) {
+      round(rows.first + r, size, b.first, b.count, x + r * b.count);
+    });
     auto const end = outputs.first + outputs.count;
     auto o = outputs.first;
     for (; o + Panels * width <= end; o += Panels * width)
-      turn_once<Panels>(x, weights, rows, o, b);
-    if (o < end) turn_once<1>(x, weights, rows, o, b);
+      turn_once<Panels, Group>(x, weights, rows, o, b);
+    if (o < end) turn_once<1, Group>(x, weights, rows, o, b);
     if (end < whole) return;
-    for (auto r = std::size_t{0}; r < rows.count; r += r < fours ? 4 : 1)
-      leave(x + r * b.count, rows.first + r, r < fours ? 4 : 1, b.first, b.count);
+    for_groups<Group>(rows.count, [&](std::size_t r, std::size_t size) {
+      leave(x + r * b.count, rows.first + r, size, b.first, b.count);
+    });
   }
-  template <std::size_t Panels>
+  template <std::size_t Panels, std::size_t Group>
   void turn_once(rounded const* x, turned* weights, share const& rows, std::size_t o,
                  share const& b) const {
     auto const asks = questions{asks_for(b.first, b.count)};
@@ -354,21 +443,38 @@ template <class Stored> struct block_kernel {
         weights[v * b.count + i] = turned(from + i, p.in);
       }
     }
-    auto* const y = p.y + rows.first * p.y_row + o;
-    auto const fours = rows.count / 4 * 4;
-    multiply<4, Panels>(x, weights, y, fours, b.count, start_of(rows.first, o, b.first));
-    multiply<1, Panels>(x + fours * b.count, weights, y + fours * p.y_row, rows.count - fours,
-                        b.count, start_of(rows.first + fours, o, b.first));
+    auto const go_on = [&]<std::size_t Rows>(std::size_t first, std::size_t count) {
+      multiply<Rows, Panels>(x + first * b.count, weights, p.y + (rows.first + first) * p.y_row + o,
+                             count, b.count, start_of(rows.first + first, o, b.first));
+    };
+    auto first = std::size_t{0};
+    if constexpr (Group > 4) {
+      first = rows.count / Group * Group;
+      go_on.template operator()<Group>(0, first);
+    }
+    auto const fours = (rows.count - first) / 4 * 4;
+    go_on.template operator()<4>(first, fours);
+    go_on.template operator()<1>(first + fours, rows.count - first - fours);
   }
   template <std::size_t Rows, std::size_t Panels>
   // NOLINTNEXTLINE(readability-non-const-parameter): written
   [[gnu::noinline]] void multiply(rounded const* x, turned const* weights, float* y,
                                   std::size_t rows, std::size_t count, block_start start) const {
     for (auto r = std::size_t{0}; r < rows;
-         r += Rows, x += Rows * count, y += Rows * p.y_row, start.first += Rows * start.row)
+         r += Rows, x += Rows * count, y += Rows * p.y_row, start.first += Rows * start.row) {
+#if TESSERA_MATRIX_UNIT
+      if constexpr (Rows == lane::tile_rows) {
+        for (auto v = std::size_t{0}; v < Panels; ++v)
+          block_tile_by_unit<format>{
+              x, y + v * width, p.y_row, count, {start.first + v * width, start.row}}
+              .run(weights + v * count);
+        continue;
+      }
+#endif
       block_tile<format, Rows, Panels>{x, y, p.y_row, count, start}.run(
           [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; },
           [](std::size_t) {});
+    }
   }
   /// Before block b, from a row and an output on.
   [[nodiscard]] auto start_of(std::size_t row, std::size_t o, std::size_t b) const -> block_start {
