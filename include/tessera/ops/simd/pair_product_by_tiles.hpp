@@ -86,12 +86,14 @@ template <class Stored> struct pair_product_by_tiles {
     std::size_t output = 0;
     std::size_t row = 0;
 
-    /// The sums of some outputs and rows are there; what fills no vector does not wait.
-    void begin(std::size_t of_outputs, std::size_t of_rows, float* to, std::size_t to_row) {
-      if (of_outputs % width != 0 || of_rows % columns != 0)
-        return lane::copy_turned(of_outputs, of_rows, of_tiles, sums_row, to, to_row);
-      outputs = of_outputs;
-      rows = of_rows;
+    /// The sums of `across` outputs and `down` rows are there; what fills no vector does not wait.
+    void begin(std::size_t across, std::size_t down, float* to, std::size_t to_row) {
+      if (across % width != 0 || down % columns != 0) {
+        lane::copy_turned(across, down, of_tiles, sums_row, to, to_row);
+        return;
+      }
+      outputs = across;
+      rows = down;
       y = to;
       y_row = to_row;
       output = row = 0;
@@ -222,9 +224,10 @@ template <class Stored> struct pair_product_by_tiles {
   /// Tiles of sums as they begin: zeros, the bias, or what y has.
   template <int Outputs, int Rows>
   void start(part const& here, std::size_t o, std::size_t count, turning& before) const {
-    if (here.k == 0 && p.bias == nullptr)
-      return for_sums<Outputs, Rows>(before.of_tiles,
-                                     []<int Tile>(float*) { lane::zero_tile<Tile>(); });
+    if (here.k == 0 && p.bias == nullptr) {
+      for_sums<Outputs, Rows>(before.of_tiles, []<int Tile>(float*) { lane::zero_tile<Tile>(); });
+      return;
+    }
     alignas(64) sums of_tiles = {};
     if (here.k > 0)
       lane::copy_turned(here.rows, count, p.y + here.row * p.y_row + o, p.y_row, of_tiles,
