@@ -6,6 +6,7 @@
 // (CMake finds it, or TESSERA_GGML names its folder), its product of the same bytes stands beside.
 //
 //   quantized [part of a row's name]
+#include <tessera/backend/simd/matrix_unit.hpp>
 #include <tessera/tessera.hpp>
 
 #include <algorithm>
@@ -225,7 +226,7 @@ template <class Stored> void layers_of(std::string const& kind) {
 
 auto main(int count, char** arguments) -> int {
   if (count > 1) wanted = arguments[1];
-  std::printf("%s\n", LITERAL(TESSERA_TARGET));
+  std::printf("%s%s\n", LITERAL(TESSERA_TARGET), lane::has_matrix_unit() ? ", AMX" : "");
   std::printf("plain read of %zu MB: %.2f GB/s\n", memory >> 20U,
               read_rate(std::vector<std::byte>(memory, std::byte{1})));
   std::printf("products of bytes in registers: %.0f GOP/s with 4 bits, %.0f with 8\n",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <tessera/backend/simd/matrix_unit.hpp>
 #include <tessera/bridge/npy.hpp>
 #include <tessera/generate/compiled_model.hpp>
 #include <tessera/io/mapped_file.hpp>
@@ -173,9 +174,9 @@ void measure(bench_settings const& s) {
   if (16 + s.tokens > bounds.context)
     refuse("tokens", "a number from 1 to " + std::to_string(bounds.context - 16), s.tokens);
   auto feed = feeder(*opened.model);
-  std::printf("%s, %zu threads, %zu sequences at most, %zu tokens of context, %s\n",
+  std::printf("%s, %zu threads, %zu sequences at most, %zu tokens of context, %s%s\n",
               opened.name.c_str(), s.model.how.threads, bounds.lanes, bounds.context,
-              instruction_set);
+              instruction_set, lane::has_matrix_unit() ? ", AMX" : "");
   auto longest = 16 + s.tokens;
   for (auto const size : {std::size_t{128}, std::size_t{512}}) {
     if (size >= bounds.context) continue;
