@@ -15,6 +15,7 @@ TEST_CASE("matrix_unit: none that the system does not list") {
   auto const text = std::string(std::istreambuf_iterator<char>(file), {});
   CHECK(text.find(" amx_bf16 ") != std::string::npos);
   CHECK(text.find(" amx_tile ") != std::string::npos);
+  CHECK(text.find(" amx_int8 ") != std::string::npos);
 }
 
 #if TESSERA_MATRIX_UNIT
@@ -34,7 +35,7 @@ void multiply_once(tile_memory& w, tile_memory& x) {
     }
   for (auto& row : w.sums)
     for (auto& sum : row) sum = 1;
-  auto const in_use = lane::tiles_in_use();
+  auto const in_use = lane::tiles_in_use<>();
   lane::load_tile<0>(w.sums, 64);
   lane::load_tile<4>(w.pairs, 64);
   lane::load_tile<6>(x.pairs, 64);
@@ -70,19 +71,20 @@ void multiplies_bytes() {
     for (auto c = std::size_t{0}; c < 64; ++c)
       right[k][c] = static_cast<std::uint8_t>(255 - (k * 7 + c * 3) % 256);
   {
-    auto const in_use = lane::tiles_in_use(32);
+    auto const in_use = lane::tiles_in_use<32>();
     lane::zero_tile<1>();
     lane::load_tile<5>(left, 32);
     lane::load_tile<7>(right, 64);
+    lane::add_tile_of_bytes<1, 5, 7>();
     lane::add_tile_of_bytes<1, 5, 7>();
     lane::store_tile<1>(sums, 64);
   }
   auto wrong = 0;
   for (auto r = std::size_t{0}; r < 16; ++r)
     for (auto c = std::size_t{0}; c < 16; ++c) {
-      auto want = 0;
+      auto want = 0;  // twice
       for (auto k = std::size_t{0}; k < 32; ++k)
-        want += int{left[r][k]} * int{right[k / 4][4 * c + k % 4]};
+        want += 2 * left[r][k] * right[k / 4][4 * c + k % 4];
       if (sums[r][c] != want) ++wrong;
     }
   CHECK(wrong == 0);

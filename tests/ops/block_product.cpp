@@ -121,26 +121,3 @@ TEMPLATE_TEST_CASE("block_product: its share of the stack, however many rows and
 TEST_CASE("block_product: threads share outputs or rows, with the same bits") {
   test::shared_alike<as_stored<q4_1>>();
 }
-TEMPLATE_TEST_CASE("block_product: many rows by vectors, where there is a matrix unit, too", "",
-                   q4_0, q4_1, q8_0) {
-  WARN((lane::has_matrix_unit() ? "by a matrix unit, too" : "without a matrix unit"));
-  using stored = as_stored<TestType>;
-  constexpr auto in = std::size_t{1056};
-  constexpr auto out = std::size_t{53};
-  auto both = both_kernels<stored, in, out>{};
-  auto r = torch_generator(9);
-  test::put_extremes(both.x->data(), 20 * in, in / 16, r);
-  for (auto const rows : {16U, 25U, 47U, 134U}) {
-    auto const product =
-        detail::block_product{rows, in, out, both.x->data(), both.bias.data(), both.y->data(), out};
-    both.template run<reference>(*both.want, rows, true);
-    for (auto const by_unit : {false, lane::has_matrix_unit()}) {
-      INFO(rows << " rows, " << (by_unit ? "by a matrix unit" : "by vectors"));
-      test::poison(*both.y);
-      detail::block_kernel<stored>{product, weights_of<float>(both.w)}.run(by_unit);
-      using all = view<float const, shape<at_most(134 * out)>>;
-      CHECK(test::same_numbers(all{both.want->data(), {{rows * out}}},
-                               all{both.y->data(), {{rows * out}}}));
-    }
-  }
-}

@@ -53,13 +53,15 @@ inline constexpr std::size_t tile_bytes = 1024;
 /// As long as one lives, this thread's tiles 0 to 3 are 16 rows of sums, 4 and 5 16 rows of so many
 /// bytes of a left factor, and 6 and 7 as many rows of words as these are, of a right one; then
 /// they hold nothing.
-class tiles_in_use {
+template <std::size_t LeftBytes = tile_bytes / tile_rows> class tiles_in_use {
+  static_assert(LeftBytes % 4 == 0 && LeftBytes > 0 && LeftBytes <= tile_bytes / tile_rows);
+
  public:
-  explicit tiles_in_use(std::uint8_t left_bytes = tile_bytes / tile_rows) {
+  tiles_in_use() {
     alignas(64) std::uint8_t shape[64] = {1};
     for (auto tile = std::size_t{0}; tile < 8; ++tile) {
-      shape[16 + 2 * tile] = tile == 4 || tile == 5 ? left_bytes : tile_bytes / tile_rows;
-      shape[48 + tile] = tile < 6 ? tile_rows : left_bytes / 4;
+      shape[16 + 2 * tile] = tile == 4 || tile == 5 ? LeftBytes : tile_bytes / tile_rows;
+      shape[48 + tile] = tile < 6 ? tile_rows : LeftBytes / 4;
     }
     asm volatile("ldtilecfg\t%0" ::"m"(shape));
   }

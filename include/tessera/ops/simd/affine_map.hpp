@@ -144,7 +144,8 @@ void in_shares_as_stored(X x, weight_matrix<float, Stored> const& weights, float
       weights.part(o.first, 0));
   };
   if (not is_shared(rows, out, in)) return run_part({0, rows}, {0, out});
-  in_shares<float>(rows, out, in, run_part, tiles::rows, false, 2 * lane::pack<float>::width);
+  in_shares<float>(rows, out, in, run_part, 2 * lane::tile_rows, false,
+                   2 * lane::pack<float>::width);
 }
 
 }  // namespace detail::inline TESSERA_TARGET

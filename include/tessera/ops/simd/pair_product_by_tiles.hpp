@@ -24,16 +24,15 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// The weights are the left factor, as they lie; tiles of the right one have pairs of 16 rows of x
 /// side by side, and y comes out turned.
 ///
-/// Accuracy  (In/32 + 18)·eps·(sum|x·w| + |bias|) of the sum, and 2^-8·sum|x·w| by rounding x,
-/// where
-///           no sum is below 2^-126
+/// Accuracy  (In/32 + 18)·eps·(sum|x·w| + |bias|) of the sum, if none is below 2^-126, and
+///           2^-8·sum|x·w| by rounding x
 /// Cost      64 KiB of stack; x is rounded once for every 2 MiB of weights, and these are read for
 ///           every 32 rows
 template <class Stored> struct pair_product_by_tiles {
   static constexpr auto side = lane::tile_rows;
   /// Numbers of a row of x in a tile.
   static constexpr auto length = 2 * side;
-  static constexpr auto row_bytes = length * sizeof(bf16);
+  static constexpr auto row_bytes = 2 * sizeof(Stored);
   /// Tiles of weights, and of x, at a time.
   static constexpr auto at_once = std::size_t{2};
 
@@ -43,7 +42,7 @@ template <class Stored> struct pair_product_by_tiles {
   void run() const {
     constexpr auto most = std::size_t{48};  // tiles of x, beside those that wait to be turned
     alignas(64) float x[most * side * side];
-    auto const in_use = lane::tiles_in_use();
+    auto const in_use = lane::tiles_in_use<row_bytes>();
     auto const rows = p.rows <= side ? side : at_once * side;
     auto const steps = (p.in + length - 1) / length;
     auto const depth = tiles::part(steps, most * side / rows, 1) * length;
