@@ -111,10 +111,10 @@
 
 /// 1 where a processor may have a matrix unit (AMX), whatever instruction set a file is compiled
 /// for, and a way to ask the system for it is known.
-#if TESSERA_SIMD && defined(__x86_64__) && defined(__LP64__) && defined(__linux__)
-#define TESSERA_MATRIX_UNIT 1
-#else
+#if not defined(__x86_64__) || not defined(__LP64__) || not defined(__linux__)
 #define TESSERA_MATRIX_UNIT 0
+#else
+#define TESSERA_MATRIX_UNIT TESSERA_SIMD
 #endif
 
 /// One line in a struct of parameters names them, in the order in which they are visited:
