@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/block_kernels.hpp>
 
-#include <thread>
-
 using namespace tessera;
 using test::both_kernels;
 
@@ -13,7 +11,6 @@ template <class Block, std::size_t In, std::size_t Out>
 struct both_ways : both_kernels<as_stored<Block>, In, Out> {
   using stored = as_stored<Block>;
   using kernel = detail::block_kernel<stored>;
-  using all = view<float const, shape<at_most(both_kernels<stored, In, Out>::most* Out)>>;
 
   void run(std::size_t rows, bool biased, [[maybe_unused]] bool by_unit) {
     auto const matrix = weights_of<float>(this->w);
@@ -33,8 +30,7 @@ struct both_ways : both_kernels<as_stored<Block>, In, Out> {
               << (by_unit ? "by a matrix unit" : "by vectors"));
       test::poison(*this->y);
       run(rows, biased, by_unit);
-      CHECK(test::same_numbers(all{this->want->data(), {{rows * Out}}},
-                               all{this->y->data(), {{rows * Out}}}));
+      this->check_numbers(rows);
     }
   }
   using both_kernels<stored, In, Out>::run;
@@ -63,15 +59,4 @@ TEMPLATE_TEST_CASE("block_tile: its share of the stack, either way", "", q4_0, q
     for (auto const rows : {16U, 70U, 134U})
       test::keeps_to_its_stack([&] { both.run(rows, true, by_unit); });
 }
-TEST_CASE("block_tile: by two threads at a time") {
-  auto both = both_kernels<as_stored<q4_1>, 576, 320>{};
-  both.run<simd>(*both.want, 70, true);
-  auto const other = std::make_unique<both_kernels<as_stored<q4_1>, 576, 320>::Y>();
-  auto thread = std::thread([&] {
-    for (auto i = 0; i < 20; ++i) both.run<simd>(*other, 70, true);
-  });
-  for (auto i = 0; i < 20; ++i) both.run<simd>(*both.y, 70, true);
-  thread.join();
-  CHECK(std::memcmp(both.y->data(), both.want->data(), 70 * 320 * sizeof(float)) == 0);
-  CHECK(std::memcmp(other->data(), both.want->data(), 70 * 320 * sizeof(float)) == 0);
-}
+TEST_CASE("block_tile: by two threads at a time") { test::by_two_threads<as_stored<q4_1>, simd>(); }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/block_kernels.hpp>
 
-#include <thread>
-
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -44,8 +42,6 @@ using stored = as_stored<bf16>;
 /// without one.
 template <std::size_t In, std::size_t Out>
 struct beside_definition : test::both_kernels<stored, In, Out> {
-  using base = test::both_kernels<stored, In, Out>;
-
   void define(std::size_t rows, bool biased) {
     if (not lane::has_matrix_unit()) {
       this->template run<reference>(*this->want, rows, biased);
@@ -68,12 +64,7 @@ struct beside_definition : test::both_kernels<stored, In, Out> {
     test::poison(*this->y);
     define(rows, biased);
     this->template run<relaxed>(*this->y, rows, biased);
-    CHECK(test::same_numbers(whole(*this->want), whole(*this->y)));
-  }
-
- private:
-  template <class Y> static auto whole(Y const& y) {
-    return view<float const, shape<at_most(base::most * Out)>>{y.data(), {{base::most * Out}}};
+    this->check_numbers();
   }
 };
 template <std::size_t In, std::size_t Out> void alike() {
@@ -148,16 +139,9 @@ TEST_CASE("pair_product_by_tiles: sums are within their bound of the exact ones"
   auto const sums = lane::has_matrix_unit() ? 576 / 32 + 18 : 576;
   for (auto r = std::size_t{0}; r < 3; ++r)
     for (auto o = std::size_t{0}; o < 24; ++o) {
-      auto exact = static_cast<double>(both.bias(o));
-      auto sizes = std::abs(exact);
-      for (auto k = std::size_t{0}; k < 576; ++k) {
-        auto const product = static_cast<double>(both.x->data()[r * 576 + k]) *
-                             static_cast<double>(both.w.numbers().at(o, k));
-        exact += product;
-        sizes += std::abs(product);
-      }
-      CHECK(std::abs(static_cast<double>(both.y->data()[r * 24 + o]) - exact) <=
-            sums * 0x1p-23 * sizes);
+      auto const exact = both.exact(r, o);
+      CHECK(std::abs(double{both.y->data()[r * 24 + o]} - exact.value) <=
+            sums * 0x1p-23 * exact.sizes);
     }
 }
 TEST_CASE("pair_product_by_tiles: x is rounded to the nearest bf16") {
@@ -174,16 +158,7 @@ TEST_CASE("pair_product_by_tiles: reads its weights, and nothing behind them") {
   at_the_end_of_memory<64>();
 }
 TEST_CASE("pair_product_by_tiles: by two threads at a time") {
-  auto both = test::both_kernels<stored, 576, 320>{};
-  both.run<relaxed>(*both.want, 70, true);
-  auto const other = std::make_unique<test::both_kernels<stored, 576, 320>::Y>();
-  auto thread = std::thread([&] {
-    for (auto i = 0; i < 20; ++i) both.run<relaxed>(*other, 70, true);
-  });
-  for (auto i = 0; i < 20; ++i) both.run<relaxed>(*both.y, 70, true);
-  thread.join();
-  CHECK(std::memcmp(both.y->data(), both.want->data(), 70 * 320 * sizeof(float)) == 0);
-  CHECK(std::memcmp(other->data(), both.want->data(), 70 * 320 * sizeof(float)) == 0);
+  test::by_two_threads<stored, relaxed>();
 }
 TEST_CASE("pair_product_by_tiles: threads share outputs or rows, with the same bits") {
   test::shared_alike<stored, relaxed>();

@@ -3,6 +3,8 @@
 
 #include <support/test.hpp>
 
+#include <thread>
+
 #include <pthread.h>
 
 /// Products of weights as they are stored, by both kernels.
@@ -69,11 +71,43 @@ template <class stored, std::size_t In, std::size_t Out> struct both_kernels {
     poison(*want);
     run<reference>(*want, rows, biased);
     run<simd>(*y, rows, biased);
-    auto const all = rows * Out;
-    CHECK(same_numbers(view<float const, shape<at_most(most * Out)>>{want->data(), {{all}}},
-                       view<float const, shape<at_most(most * Out)>>{y->data(), {{all}}}));
+    check_numbers(rows);
+  }
+  /// The first rows of y have the bits of what is wanted, of all 134 unless said.
+  void check_numbers(std::size_t rows = most) const {
+    using all = view<float const, shape<at_most(most * Out)>>;
+    CHECK(same_numbers(all{want->data(), {{rows * Out}}}, all{y->data(), {{rows * Out}}}));
+  }
+  struct exact_sum {
+    double value;
+    double sizes;  ///< of what was added
+  };
+  /// Of a row and an output of weights that are numbers, with its bias.
+  [[nodiscard]] auto exact(std::size_t row, std::size_t output) const -> exact_sum {
+    auto sum = exact_sum{double{bias(output)}, std::abs(double{bias(output)})};
+    for (auto k = std::size_t{0}; k < In; ++k) {
+      auto const product = double{x->data()[row * In + k]} * double{w.numbers().at(output, k)};
+      sum.value += product;
+      sum.sizes += std::abs(product);
+    }
+    return sum;
   }
 };
+/// Two threads have the bits of one, each with a y of its own.
+template <class Stored, class Backend> void by_two_threads() {
+  auto both = both_kernels<Stored, 576, 320>{};
+  constexpr auto rows = std::size_t{70};
+  both.template run<Backend>(*both.want, rows, true);
+  auto const other = std::make_unique<typename both_kernels<Stored, 576, 320>::Y>();
+  auto const often = [&](auto& to) {
+    for (auto i = 0; i < 20; ++i) both.template run<Backend>(to, rows, true);
+  };
+  auto thread = std::thread([&] { often(*other); });
+  often(*both.y);
+  thread.join();
+  for (auto const* const y : {both.y.get(), other.get()})
+    CHECK(std::memcmp(y->data(), both.want->data(), rows * 320 * sizeof(float)) == 0);
+}
 template <class Stored, std::size_t In, std::size_t Out> void kernels_agree() {
   auto kernels = both_kernels<Stored, In, Out>{};
   for (auto const rows : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 17U, 24U, 25U, 33U, 70U, 134U})

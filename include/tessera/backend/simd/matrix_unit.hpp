@@ -21,8 +21,6 @@
 /// say that a tile is read from memory.
 namespace tessera::lane::inline TESSERA_TARGET {
 
-inline constexpr bool may_have_matrix_unit = TESSERA_MATRIX_UNIT == 1;
-
 /// Rows of a tile, and its numbers of 32 bits in a row.
 inline constexpr std::size_t tile_rows = 16;
 inline constexpr std::size_t tile_bytes = 1024;

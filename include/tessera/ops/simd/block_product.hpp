@@ -102,7 +102,7 @@ template <class Stored> struct block_kernel {
 
   /// Bytes without a sign, in tiles: those of x have one.
   static constexpr auto fills_tiles = [] {
-    if constexpr (is_pairs<Stored> || width != 16 || not lane::may_have_matrix_unit)
+    if constexpr (is_pairs<Stored> || width != 16 || TESSERA_MATRIX_UNIT == 0)
       return false;
     else
       return not turned::is_8_bits || turned::sums::raised != 0;
@@ -121,12 +121,12 @@ template <class Stored> struct block_kernel {
     else
       run_by_vectors();
   }
-  /// Blocks, with many rows by a matrix unit or by vectors: the same bits.
+  /// Blocks, by a matrix unit, which many rows are for, or by vectors: the same bits.
   void run(bool by_unit) const
     requires fills_tiles
   {
 #if TESSERA_MATRIX_UNIT
-    if (by_unit && p.rows >= lane::tile_rows) {
+    if (by_unit) {
       auto const in_use = lane::tiles_in_use<length>();
       return by_many_rows<most_rows_of_turned, 2, lane::tile_rows>();
     }
