@@ -58,7 +58,7 @@ struct group_settings {
     f("novelty", s.novelty, "of an answer: strict, balanced, or lenient, where any text is new");
     f("embeddings", s.embeddings, "a folder of bert: answers are compared by it, not by words");
     f("timeout", s.timeout, "seconds from the question to the end", {0.001, 1e6});
-    f("patience", s.patience, "seconds of a round, and of an address that says nothing",
+    f("patience", s.patience, "with an address: seconds of a round, and until it says something",
       {0.001, 1e6});
   }
   [[nodiscard]] auto has_local() const -> bool;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/generate/compiled_model.hpp>
+#include <tessera/program/terminal_text.hpp>
 #include <tessera/text/chat_template.hpp>
 #include <tessera/text/decode_stream.hpp>
 #include <tessera/text/gguf_tokenizer.hpp>
@@ -46,7 +47,9 @@ class threaded_lanes final : public lane_model {
 
 [[nodiscard]] auto name_of_model(gguf const& file) -> std::string {
   auto const name = file.find<std::string_view>("general.name");
-  return name && not name->empty() ? std::string{*name} : file.path().stem().string();
+  // It goes to terminals and into JSON, by which clients ask for it again.
+  auto const text = name ? terminal_text(*name) : std::string{};
+  return text.empty() ? file.path().stem().string() : text;
 }
 [[nodiscard]] auto text_of_token(gguf const& file, tokenizer const& words, char const* key)
     -> std::string {

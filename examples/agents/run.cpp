@@ -101,29 +101,38 @@ struct run_settings {
   if (token == nullptr) throw usage_error(s.id + ": the environment has no " + s.token_variable);
   return token;
 }
+/// Servers read numbers with a sign.
+[[nodiscard]] auto seed_behind_address(agent_settings const& one, std::uint64_t by_default)
+    -> std::uint64_t {
+  constexpr auto most = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  auto const seed = one.seed.value_or(by_default);
+  if (seed > most)
+    throw usage_error(one.id + ": expected a seed of at most " + std::to_string(most) +
+                      " for an agent behind an address, got " + std::to_string(seed));
+  return seed;
+}
 [[nodiscard]] auto make_agents(group_settings const& s, std::optional<opened_model> const& model)
     -> std::vector<std::shared_ptr<group_agent>> {
   auto result = std::vector<std::shared_ptr<group_agent>>{};
   for (auto i = std::size_t{0}; i < s.agents.size(); ++i) {
     auto const& one = s.agents[i];
-    auto const seed = one.seed.value_or(s.seed);
     if (one.url.empty())
       result.push_back(std::make_shared<engine_agent>(
           model_of(*model), engine_agent_options{.character = one.character,
                                                  .sampling = {.temperature = one.temperature,
                                                               .top_p = one.top_p,
                                                               .max_tokens = one.max_tokens,
-                                                              .seed = seed}}));
+                                                              .seed = one.seed.value_or(s.seed)}}));
     else
-      result.push_back(
-          std::make_shared<remote_agent>(remote_agent_options{.url = one.url,
-                                                              .model = one.model,
-                                                              .token = token_of(one),
-                                                              .character = one.character,
-                                                              .temperature = one.temperature,
-                                                              .seed = seed + i,
-                                                              .max_tokens = one.max_tokens,
-                                                              .silence = s.round_time()}));
+      result.push_back(std::make_shared<remote_agent>(
+          remote_agent_options{.url = one.url,
+                               .model = one.model,
+                               .token = token_of(one),
+                               .character = one.character,
+                               .temperature = one.temperature,
+                               .seed = seed_behind_address(one, s.seed + i),
+                               .max_tokens = one.max_tokens,
+                               .silence = s.round_time()}));
   }
   return result;
 }
@@ -220,6 +229,9 @@ struct opened_models {
   std::shared_ptr<sentences> by;
 };
 
+/// A round of agents of this machine alone ends by their tokens.
+constexpr auto without_limit = std::chrono::milliseconds{std::chrono::years{1}};
+
 /// Asks the group, and keeps what it did in a turn of the session.
 [[nodiscard]] auto ask(run_settings const& s, group_settings const& settings,
                        opened_models const& models, group_task const& task, group_session& session)
@@ -237,19 +249,23 @@ struct opened_models {
       s.question, ids, options, [&](std::string_view line) { turn.write(line); }, not models.by);
   auto lines = spectator(s.automation);
   auto shown = s.automation || s.no_display ? nullptr : columns::open(s.question, ids.size());
-  auto written = clock::time_point{};
+  auto const keep_status =
+      [&turn, written = std::make_shared<clock::time_point>()](group_protocol const& state) {
+        if (clock::now() - *written < std::chrono::seconds{2}) return;
+        turn.write_status(state);
+        *written = clock::now();
+      };
   auto const how = conductor_options{
-      .round_timeout = settings.round_time(),
+      .round_timeout = settings.has_remote() ? settings.round_time() : without_limit,
       .observe =
           [&](group_event const& event, group_verdict verdict, group_protocol const& state) {
             if (shown)
               shown->show(event, verdict, state);
             else
               lines(event, verdict, state);
-            if (clock::now() - written < std::chrono::seconds{2}) return;
-            turn.write_status(state);
-            written = clock::now();
+            keep_status(state);
           },
+      .look = keep_status,
       .interrupted = [] { return interrupt_guard::requested(); }};
   auto const whole = settings.has_remote()
                          ? conduct(group, task, std::move(all), how)
@@ -339,7 +355,8 @@ auto add_run(CLI::App& program) -> command {
       ->allow_extra_args(false)  // what follows is the question
       ->check(utf8_text());
   option("timeout", s->given.timeout, "seconds from the question to the end");
-  option("patience", s->given.patience, "seconds of a round, and of an address that says nothing");
+  option("patience", s->given.patience,
+         "with an address: seconds of a round, and until it says something");
   option("max_new_answers", s->given.max_new_answers, "of one agent");
   option("novelty", s->given.novelty, "of an answer: strict, balanced or lenient");
   app->add_option("--embeddings", s->given.embeddings,

@@ -21,12 +21,14 @@ namespace fs = std::filesystem;
 [[nodiscard]] auto longest_in(fs::path const& folder, std::size_t context) -> std::size_t {
   auto const path = folder / "sentence_bert_config.json";
   if (not fs::exists(path)) return context;
-  auto const text = nlohmann::json::parse(read_text(path), nullptr, false);
-  if (not text.is_object() || not text.contains("max_seq_length")) return context;
-  auto const& longest = text["max_seq_length"];
-  if (not longest.is_number_unsigned() || longest.get<std::size_t>() < 2)
-    throw file_error(path, "max_seq_length: expected a whole number from 2, got " + longest.dump());
-  return std::min(context, longest.get<std::size_t>());
+  auto const json = detail::read_json_object(path);
+  auto const settings = detail::json_members(path, json);
+  if (settings.has("do_lower_case") && settings.flag("do_lower_case"))
+    throw file_error(path, "do_lower_case: texts as they are go to the tokenizer here");
+  if (not settings.has("max_seq_length")) return context;
+  auto const longest = settings.count("max_seq_length");
+  if (longest < 2) settings.wrong("max_seq_length", "a whole number from 2", longest);
+  return std::min<std::size_t>(context, longest);
 }
 
 }  // namespace

@@ -277,13 +277,14 @@ def goes_on_without_the_dead(folder):
     path = group_file(folder, [{"id": "dead", "url": dead_url()},
                                {"id": "ada", "url": alive.url, "character": "You are Ada.",
                                 "token_variable": "TESSERA_TEST_TOKEN"},
-                               {"id": "bob", "url": alive.url, "max_tokens": 7}], seed=1)
+                               {"id": "bob", "url": alive.url, "max_tokens": 7, "seed": 7}], seed=1)
     done = run("--config", path, "--output", folder / "lost", "What?")
     check(done.returncode == 0, f"two of three answer: {done.stderr}")
     check("dead is lost" in done.stderr, f"and the third is named: {done.stderr}")
     check(any(one[1].get("Authorization") == "Bearer secret" for one in alive.asked), "the token is sent")
     check(any("You are Ada." in json.dumps(one[2]["messages"]) for one in alive.asked), "the character is told")
     check({7, 200} == {one[2]["max_tokens"] for one in alive.asked}, "settings are of each agent")
+    check({2, 7} == {one[2]["seed"] for one in alive.asked}, "a seed is an agent's own, or the group's and its place")
     none = run(f"--remote={dead_url()}", "--output", folder / "none", "What?")
     check(none.returncode == 2 and none.stdout == "", f"nobody left: {none.stderr}")
 
@@ -342,6 +343,7 @@ def refuses(folder):
             ([{}], {}, "expected --model FILE"),
             ([{"url": url, "token_variable": "TESSERA_NO_SUCH"}], {}, "has no TESSERA_NO_SUCH"),
             ("three", {}, "agents: expected a list"),
+            ([{"url": url, "seed": 2**63}], {}, "expected a seed of at most 9223372036854775807"),
             ([{"url": url}], {"arithmetic": "fast"}, "one of stored, exact"),
             ([{"url": url}], {"novelty": "none"}, "one of strict, balanced, lenient"),
             ([{"url": url}], {"embeddings": str(folder / "none")}, "tokenizer.json")):

@@ -88,6 +88,33 @@ TEST_CASE("compiled_bert: a folder says how its vectors are made, or is refused"
   modules("max", normalize);
   CHECK_THROWS_WITH(vector(), Contains("expected mean or cls"));
 }
+TEST_CASE("compiled_bert: heads of other tasks are left out") {
+  auto const folder = test::folder();
+  write_folder(folder.path());
+  auto const tokens = std::vector<std::uint32_t>{2, 7, 15, 0, 3};
+  auto const vector = [&] {
+    auto result = std::vector<float>(16);
+    compile_bert<options>("small.json")
+        .open_sentences(hugging_face_folder(folder.path()))
+        ->embed(tokens, result);
+    return result;
+  };
+  auto const expected = vector();
+  auto const write = [&](std::string const& prefix) {
+    auto const plain = safetensors::read(folder / "plain");
+    auto writer = safetensors_writer{};
+    for (auto const& [name, one] : plain.tensors())
+      writer.add(prefix + name, one.type, one.shape, one.bytes);
+    auto const more = std::vector<float>{1, 2};
+    writer.add("cls.predictions.bias", dtype::f32, {2}, std::as_bytes(std::span{more}));
+    writer.write(folder / "model.safetensors");
+  };
+  std::filesystem::rename(folder / "model.safetensors", folder / "plain");
+  write("bert.");
+  CHECK(vector() == expected);
+  write("");  // a parameter, where names have no prefix
+  CHECK_THROWS_WITH(vector(), Contains("cls.predictions.bias"));
+}
 TEST_CASE("compiled_bert: tokens that it does not take are refused") {
   auto const folder = test::folder();
   write_folder(folder.path());

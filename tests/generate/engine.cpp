@@ -283,14 +283,62 @@ TEST_CASE("engine: a request that is cancelled leaves its lane, or the queue") {
   waits.wait();
   CHECK(waits.result.reason == finish_reason::cancelled);
   CHECK(waits.tokens.empty());
+  CHECK(not waits.result.had_lane);
   first.cancel();
   runs.wait();
   CHECK(runs.result.reason == finish_reason::cancelled);
   CHECK(runs.tokens.size() < 4000);
+  CHECK(runs.result.had_lane);
   next.wait();
   last.wait();
   CHECK(next.tokens.size() == 2);
   CHECK(one->counts().active == 0);
+}
+TEST_CASE("engine: who comes during a step waits for a free lane, beside the queue") {
+  auto const one = made_engine({3, 4, 500, vocabulary}, {.queue = 1}, nullptr, 50ms);
+  auto runs = outcome{};
+  REQUIRE(one->submit(runs.request({1}, {.max_tokens = 40})));
+  while (one->counts().active == 0) std::this_thread::yield();
+  auto others = std::vector<std::unique_ptr<outcome>>{};
+  for (auto i = 0; i < 3; ++i) {  // two lanes, and the queue
+    others.push_back(std::make_unique<outcome>());
+    CHECK(one->submit(others.back()->request({1}, {.max_tokens = 100})));
+  }
+  auto refused = outcome{};
+  CHECK(one->submit(refused.request({1}, {})).admitted() == admission::full);
+  for (auto const& each : others) each->wait();
+  runs.wait();
+}
+TEST_CASE("engine: what lanes have kept is forgotten on demand") {
+  auto const one = made_engine({2, 8, 500, vocabulary, true});
+  auto const cached = [&] {
+    auto runs = outcome{};
+    REQUIRE(one->submit(runs.request({1, 2, 3, 4, 5, 6}, {.max_tokens = 2})));
+    runs.wait();
+    return runs.result.cached_tokens;
+  };
+  CHECK(cached() == 0);
+  CHECK(cached() == 5);
+  auto done = std::promise<void>{};
+  REQUIRE(one->between_steps([&] {
+    one->forget();
+    done.set_value();
+  }));
+  done.get_future().wait();
+  CHECK(cached() == 0);
+}
+TEST_CASE("engine: what was to be called between steps is called, or was not taken") {
+  for (auto i = 0; i < 300; ++i) {
+    auto const one = made_engine(bounds);
+    auto called = std::atomic<int>{0};
+    auto taken = 0;
+    auto caller = std::thread{[&] {
+      while (one->between_steps([&] { ++called; })) ++taken;
+    }};
+    one->close();
+    caller.join();
+    CHECK(called == taken);
+  }
 }
 TEST_CASE("engine: closes when all has ended, is destroyed at once") {
   auto finishes = outcome{};

@@ -161,6 +161,48 @@ TEST_CASE("conductor: an agent that takes no new answers begins its round again 
   CHECK(shy->rounds == 2);
   CHECK(shy->cancelled == 1);
 }
+TEST_CASE("conductor: a failure that comes too late ends no later round") {
+  struct scripted : group_agent {
+    explicit scripted(std::function<void(int, agent_request const&, agent_sink&)> of)
+        : script(std::move(of)) {}
+    void start(agent_request request, std::shared_ptr<agent_sink> sink) override {
+      last = sink;
+      script(++starts, request, *sink);
+    }
+    void cancel() override { ++cancelled; }
+
+    std::function<void(int, agent_request const&, agent_sink&)> script;
+    std::shared_ptr<agent_sink> last = {};
+    int starts = 0;
+    int cancelled = 0;
+  };
+  auto const go_on = [](agent_request const& asked, agent_sink& sink) {
+    sink.seen(asked.view.version);
+    if (asked.kind == group_command_kind::present)
+      sink.finish({presentation, {}, "finally"});
+    else
+      sink.finish({vote, asked.view.answers.front().agent, "first"});
+  };
+  // Its answer waits to be heard when that of the other begins its round again, which fails.
+  auto const slow =
+      std::make_shared<scripted>([&](int start, agent_request const& asked, agent_sink& sink) {
+        if (start == 2) throw std::runtime_error("not now");
+        if (start > 2) go_on(asked, sink);
+      });
+  auto const fast =
+      std::make_shared<scripted>([&](int start, agent_request const& asked, agent_sink& sink) {
+        if (start > 1) return go_on(asked, sink);
+        sink.finish({answer, {}, "one and two"});
+        slow->last->finish({answer, {}, "something else"});
+      });
+  auto it = run({"slow", "fast"});
+  REQUIRE(it.with({slow, fast}));
+  CHECK(it.why(0) == "not now");
+  CHECK(slow->starts > 2);
+  CHECK(slow->cancelled == 0);
+  CHECK(it.group.alive(0));
+  CHECK(it.group.outcome().cause == group_cause::votes);
+}
 TEST_CASE("conductor: a wrong action is told, and the round begins again") {
   auto told = std::string{};
   auto it = run({"clumsy"});

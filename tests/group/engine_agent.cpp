@@ -211,6 +211,35 @@ TEST_CASE("engine_agent: what cannot be run is a failure of the agent alone") {
   CHECK_THROWS_WITH(engine_agent(speaking_model::model_of(*fails), {.sampling = {.top_p = 2}}),
                     Contains("top_p"));
 }
+TEST_CASE("engine_agent: the oldest turns leave a conversation that is too long") {
+  auto small = bounds;
+  small.context = 1200;
+  auto conversations = std::vector<std::string>{};
+  auto mutex = std::mutex{};
+  auto const runs = made(
+      [&](std::string_view conversation) {
+        auto const lock = std::lock_guard{mutex};
+        conversations.emplace_back(conversation);
+        return std::string{"Yes."};
+      },
+      small);
+  auto one = engine_agent(speaking_model::model_of(*runs), {.sampling = {.max_tokens = 100}});
+  auto request = asked(shown(0));
+  for (auto i = 0; i < 9; ++i)
+    request.task.earlier.push_back(
+        {"question " + std::to_string(i), std::string(200, 'a') + std::to_string(i)});
+  auto const sink = std::make_shared<heard>();
+  one.start(std::move(request), sink);
+  REQUIRE(sink->ended());
+  REQUIRE(not conversations.empty());
+  auto const& said = conversations.back();
+  CHECK(said.size() <= 1100);
+  CHECK(said.find("question 4") == std::string::npos);
+  CHECK(said.find("question 7") != std::string::npos);
+  CHECK(said.find("question 8") != std::string::npos);
+  CHECK(said.starts_with("system: "));
+  CHECK(said.find("What?") != std::string::npos);
+}
 TEST_CASE("engine_agent: groups of a model that babbles end by votes, beside any other agent") {
   auto const runs = made({});
   for (auto seed = std::uint64_t{0}; seed < 6; ++seed) {

@@ -14,8 +14,11 @@ using test::speaking_model;
 
 namespace {
 
-constexpr auto bounds =
-    lane_bounds{.lanes = 3, .rows = 512, .context = 6000, .vocabulary = speaking_model::vocabulary};
+constexpr auto bounds = lane_bounds{.lanes = 3,
+                                    .rows = 512,
+                                    .context = 6000,
+                                    .vocabulary = speaking_model::vocabulary,
+                                    .goes_back = true};
 
 auto made(speaking_model::pause_function pause = {}) -> std::unique_ptr<engine> {
   return std::make_unique<engine>(std::make_unique<speaking_model>(
@@ -144,6 +147,16 @@ TEST_CASE("in_step: agents whose rounds take too many steps are lost, the same o
   auto const first = lost();
   CHECK(count(read_record(first), group_event_kind::timeout) > 0);
   CHECK(lost() == first);
+}
+TEST_CASE("in_step: how the group stands is looked at while nothing happens") {
+  auto const runs = made([] { std::this_thread::sleep_for(200us); });
+  auto looks = 0;
+  auto text = record_of(*runs, 1, {.tick = 1ms, .look = [&](group_protocol const& group) {
+                                     ++looks;
+                                     CHECK(group.size() == 4);
+                                   }});
+  CHECK(looks > 3);
+  CHECK(text == record_of(*made(), 1));
 }
 TEST_CASE("in_step: it can be interrupted, and what observes may fail") {
   auto const runs = made([] { std::this_thread::sleep_for(200us); });

@@ -136,6 +136,25 @@ TEST_CASE("session: a turn that is interrupted has a status that says so, and no
   turn.finish(group);
   CHECK(phase() == "interrupted");
   CHECK(session.turns().empty());
+
+  auto presents = session.begin_turn("What is it?", {"ada", "bob"});
+  (void)group.handle({.kind = group_event_kind::answer, .agent = 1, .round = 1, .text = "It."});
+  for (auto agent = std::size_t{0}; agent < 2; ++agent) {
+    auto const round = group.round(agent);
+    (void)group.handle({.kind = group_event_kind::seen, .agent = agent, .round = round, .view = 1});
+    (void)group.handle({.kind = group_event_kind::vote,
+                        .agent = agent,
+                        .round = round,
+                        .target = group.label(1),
+                        .text = "so"});
+  }
+  REQUIRE(group.outcome().winner);
+  REQUIRE(not group.ended());
+  presents.finish(group);
+  auto const last = nlohmann::json::parse(read_text(presents.folder() / "status.json"));
+  CHECK(last["phase"] == "interrupted");
+  CHECK(last["winner"].is_null());
+  CHECK(session.turns().empty());
 }
 TEST_CASE("session: what is no UTF-8 is refused, and damage where it is found") {
   auto const folder = test::folder();

@@ -29,17 +29,20 @@ class speaking_model final : public lane_model {
     memory_.assign(parts.size() * vocabulary, 0);
     for (auto i = std::size_t{0}; i < parts.size(); ++i) {
       auto& lane = lanes_.at(parts[i].lane);
-      if (parts[i].seen == 0) lane = {};
+      if (parts[i].seen < lane.read.size()) {
+        lane.read.resize(parts[i].seen);
+        lane.hashes.resize(parts[i].seen + 1);
+      }
       if (lane.read.size() != parts[i].seen) throw std::logic_error("a lane has seen another text");
       for (auto const token : parts[i].tokens) {
         lane.read += letter(token);
-        lane.hash = (lane.hash ^ (token + 1)) * 0x9E3779B97F4A7C15U;
+        lane.hashes.push_back((lane.hashes.back() ^ (token + 1)) * 0x9E3779B97F4A7C15U);
       }
       auto const to = std::span{memory_}.subspan(i * vocabulary, vocabulary);
       if (script_)
         say(lane.read, to);
       else
-        babble(lane.hash, to);
+        babble(lane.hashes.back(), to);
       scores[i] = to;
     }
   }
@@ -79,7 +82,7 @@ class speaking_model final : public lane_model {
  private:
   struct lane_state {
     std::string read = {};
-    std::uint64_t hash = 1;
+    std::vector<std::uint64_t> hashes = {1};  ///< of its beginnings
   };
   static constexpr auto answers_here = "assistant now: ";
 

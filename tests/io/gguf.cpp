@@ -292,6 +292,16 @@ TEST_CASE("gguf: the metadata describe a model") {
   CHECK(other.rope.theta == 5e5);
   CHECK(other.rope.kind == "linear");
   CHECK(other.rope.factor == 2);
+  for (auto const key : {"llama.rope.scaling.factor", "llama.rope.scale_linear"}) {
+    auto const alone = config_of("", [&](gguf_writer& w) { w.set(key, 4.F); });
+    CHECK(alone.rope.kind == "linear");
+    CHECK(alone.rope.factor == 4);
+    auto const none = config_of("", [&](gguf_writer& w) {
+      w.set(key, 4.F);
+      w.set("llama.rope.scaling.type", "none");
+    });
+    CHECK(none.rope.kind == "default");
+  }
   CHECK(not other.tied);
   CHECK(other.qkv_bias);
 }

@@ -77,6 +77,9 @@ TEST_CASE("safetensors: messages say what was expected and what came") {
 TEST_CASE("safetensors: a nesting without end needs no stack") {
   auto const deep = std::string(1'000'000, '[');
   CHECK_THROWS_AS(safetensors::parse(bytes_of_file("{\"a\":" + deep, 0)), safetensors_error);
+  auto const whole = deep + std::string(deep.size(), ']');
+  CHECK_THROWS_WITH(safetensors::parse(bytes_of_file(R"({"a":{"dtype":)" + whole + "}}", 0)),
+                    Catch::Contains("more than 64 levels"));
 }
 TEST_CASE("safetensors: the file is named in what goes wrong with it") {
   auto const folder = test::folder{};

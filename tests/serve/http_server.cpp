@@ -281,6 +281,7 @@ TEST_CASE(
   CHECK_FALSE(waiting.all[2]->wanted());
   CHECK(waiting.all[0]->wanted());
   CHECK(waiting.all[1]->wanted());
+  CHECK(half.receive().status == 100);  // by which those who are gone are told apart
   waiting.all[0]->answer({.body = "still"});
   CHECK(half.receive().body == "still");
   waiting.all[1]->answer({.body = "first"});
@@ -288,6 +289,30 @@ TEST_CASE(
   REQUIRE(waiting.wait_for(4));
   waiting.all[3]->answer({.body = "second"});
   CHECK(next.receive().body == "second");
+}
+TEST_CASE("http_server: who leaves at once, or behind the next request, is seen to have left") {
+  auto waiting = kept{};
+  auto server = http_server({}, std::ref(waiting));
+  {
+    auto gone = test::client(server.port());
+    REQUIRE(gone.send(test::get("/")));
+    REQUIRE(waiting.wait_for(1));
+  }
+  auto const goes = [&](std::size_t i) {
+    for (auto n = 0; n < 1000 && waiting.all[i]->wanted(); ++n) std::this_thread::sleep_for(5ms);
+    return not waiting.all[i]->wanted();
+  };
+  CHECK(goes(0));
+  {
+    auto next = test::client(server.port());
+    REQUIRE(next.send(test::get("/1")));
+    REQUIRE(waiting.wait_for(2));
+    std::this_thread::sleep_for(200ms);
+    REQUIRE(next.send(test::get("/2")));
+    std::this_thread::sleep_for(200ms);
+    CHECK(waiting.all[1]->wanted());
+  }
+  CHECK(goes(1));
 }
 TEST_CASE("http_server: a drain lets requests end and refuses new ones") {
   auto waiting = kept{};

@@ -244,10 +244,16 @@ TEST_CASE("openai: offsets of tokens count characters, of which one may be sever
     auto const token = scored_text{text, -1};
     lists.add({.text = "", .token = &token});
   }
-  CHECK(lists.take()["text_offset"] == json{0, 3, 4, 4});
+  auto const taken = lists.take();
+  CHECK(taken["text_offset"] == json{0, 3, 4, 4});
+  CHECK(taken["tokens"] == json{"\xC3\xA9t\xC3\xA9", "bytes:\\xf0\\x9f", "bytes:\\x98\\x80", "!"});
   auto const after = scored_text{"?", -1};
   lists.add({.text = "", .token = &after});
   CHECK(lists.take()["text_offset"] == json{5});
+  auto const parts = std::vector<scored_text>{{"\xE2\x80", -1}, {"\xE2\x81", -2}, {"a", -3}};
+  lists.add({.text = "", .token = parts.data(), .top = parts});
+  CHECK(lists.take()["top_logprobs"][0] ==
+        json{{"bytes:\\xe2\\x80", -1.0F}, {"bytes:\\xe2\\x81", -2.0F}, {"a", -3.0F}});
 }
 TEST_CASE("openai: completions of several prompts") {
   auto const s = server{};
@@ -463,4 +469,11 @@ TEST_CASE("openai: what is counted") {
   CHECK_THAT(text, Contains("generation_sequences_total{model=\"small\",reason=\"stop\"} 1"));
   CHECK_THAT(text, Contains("generation_time_to_first_token_seconds_count{model=\"small\"} 1"));
   CHECK_THAT(text, Contains("generation_time_per_token_seconds_count{model=\"small\"} 1"));
+  CHECK_THAT(text, Contains("generation_queue_seconds_count{model=\"small\"} 1"));
+  detail::openai_metrics(&s.counted, "small")
+      .end({.reason = finish_reason::cancelled, .prompt_tokens = 7, .had_lane = false});
+  auto const after = s.counted.text();
+  CHECK_THAT(after, Contains("generation_prompt_tokens_total{model=\"small\"} 5"));
+  CHECK_THAT(after, Contains("generation_sequences_total{model=\"small\",reason=\"cancelled\"} 1"));
+  CHECK_THAT(after, Contains("generation_queue_seconds_count{model=\"small\"} 1"));
 }

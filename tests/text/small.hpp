@@ -14,15 +14,18 @@ using json = nlohmann::json;
 using ids = std::vector<std::uint32_t>;
 using ranges = std::vector<text_range>;
 
-/// The lines of tests/reference/tokenizer.txt, one for each kind.
-[[nodiscard]] inline auto kinds() -> std::vector<json> {
-  auto file = std::ifstream{std::string{TESSERA_TEST_DATA} + "/tokenizer.txt"};
+/// The lines of a file of tests/reference.
+[[nodiscard]] inline auto json_lines(std::string const& name) -> std::vector<json> {
+  auto file = std::ifstream{std::string{TESSERA_TEST_DATA} + '/' + name + ".txt"};
   REQUIRE(file);
   auto result = std::vector<json>{};
   for (auto line = std::string{}; std::getline(file, line);)
     if (not line.starts_with('#')) result.push_back(json::parse(line));
   return result;
 }
+
+/// Tokenizers, one of each kind.
+[[nodiscard]] inline auto kinds() -> std::vector<json> { return json_lines("tokenizer"); }
 
 /// A tokenizer.json whose words are each one unknown token, so that offsets show how it splits.
 [[nodiscard]] inline auto words_by(json const& pre_tokenizer) -> tokenizer {

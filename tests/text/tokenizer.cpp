@@ -174,6 +174,23 @@ TEST_CASE("tokenizer: known patterns split by hand as PCRE2 splits") {
             split(step("(?:" + std::string{pattern} + ")"), text));
   }
 }
+TEST_CASE("tokenizer: a pattern may remember much, and one that means something else is refused") {
+  auto const step = [](char const* regex) {
+    return json{{"type", "Split"}, {"pattern", {{"Regex", regex}}}, {"behavior", "Isolated"}};
+  };
+  auto letters = std::string{};
+  for (auto i = 0; i < 900; ++i) letters += "\u0E01";
+  for (auto i = 0; i < 4; ++i) letters += letters;
+  auto const found = words_by(step("(?:\\p{L}|\\p{M})+")).encode(letters).offsets;
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].end == 14'400);
+  CHECK_THAT(complaint([&] { return words_by(step("a{1,2}+b")); }),
+             Catch::Matchers::Contains("an interval that is repeated at byte 6"));
+  CHECK_THAT(complaint([&] { return words_by(step(std::string(30, '[').c_str())); }),
+             Catch::Matchers::Contains("a class in more than 20 others"));
+  for (auto const wrong : {"[a", "[a[b]", "[", "[^", "\\", "[\\", "a\\u", "(", "x{2"})
+    static_cast<void>(complaint([&] { return words_by(step(wrong)); }));
+}
 TEST_CASE("tokenizer: every normalizer changes by its rule") {
   auto const type = [](char const* name) { return json{{"type", name}}; };
   CHECK(changed(type("NFC"), "e\u0301 \u1100\u1161 q\u0307\u0323") ==
@@ -211,6 +228,7 @@ TEST_CASE("tokenizer: encode leaves out the last tokens where there are too many
   CHECK(t.encode_pair("abab", "b").type_ids == ids{0, 0, 0, 0, 0, 0, 1, 1});
   CHECK(t.encode_pair("aaaa", "b", {.longest = 6}).ids == ids{2, 0, 0, 2, 1, 2});
   CHECK(t.encode_pair("aaaa", "bbb", {.longest = 7}).ids == ids{2, 0, 0, 2, 1, 1, 2});
+  CHECK(t.encode_pair("aaaa", "bbbb", {.longest = 8}).ids == ids{2, 0, 0, 2, 1, 1, 1, 2});
   CHECK(complaint([&] { return t.encode("a", {.longest = 1}); }) ==
         "encode: at most 1 tokens are asked for, 2 are added to any text");
 }
@@ -224,7 +242,8 @@ TEST_CASE("tokenizer: text that is no UTF-8 is refused by its place") {
         "encode: expected UTF-8, byte 0 is none");
 }
 
-// -- reference: tokenizers of six kinds, as Hugging Face's library has them -----------------------
+// -- reference: patterns, and tokenizers of six kinds, as Hugging Face's library has them
+// -----------------------
 TEST_CASE("tokenizer: ids, offsets and text are those of tokenizers") {
   auto const all = kinds();
   REQUIRE(all.size() == 6);
@@ -252,4 +271,24 @@ TEST_CASE("tokenizer: ids, offsets and text are those of tokenizers") {
     CHECK(e.ids == pair["ids"].get<ids>());
     CHECK(e.type_ids == pair["types"].get<ids>());
   }
+}
+TEST_CASE("tokenizer: patterns of Oniguruma cut where tokenizers does") {
+  auto count = 0;
+  for (auto const& one : json_lines("patterns")) {
+    auto const pattern = one["pattern"].get<std::string>();
+    auto const regex = json{{"Regex", pattern}};
+    ++count;
+    for (auto const& each : one["texts"]) {
+      auto const text = each["text"].get<std::string>();
+      INFO(pattern << " in " << each["text"].dump(-1, ' ', true));
+      auto const words =
+          words_by({{"type", "Split"}, {"pattern", regex}, {"behavior", "Isolated"}});
+      auto ends = std::vector<std::uint32_t>{};
+      for (auto const& range : words.encode(text).offsets) ends.push_back(range.end);
+      CHECK(ends == each["ends"].get<std::vector<std::uint32_t>>());
+      CHECK(changed({{"type", "Replace"}, {"pattern", regex}, {"content", "-"}}, text) ==
+            each["replaced"].get<std::string>());
+    }
+  }
+  CHECK(count > 60);
 }

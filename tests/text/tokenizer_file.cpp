@@ -77,9 +77,15 @@ TEST_CASE("tokenizer_file: what is wrong in a file is named with its place") {
 }
 TEST_CASE("tokenizer_file: steps nested without end, and patterns without end, are refused") {
   auto step = std::string{R"({"type": "NFC"})"};
-  for (auto i = 0; i < 1000; ++i) step = R"({"type": "Sequence", "normalizers": [)" + step + "]}";
+  for (auto i = 0; i < 20; ++i) step = R"({"type": "Sequence", "normalizers": [)" + step + "]}";
   CHECK(said("/normalizer", step.c_str())
             .ends_with("a Sequence has more than eight others around it"));
+  auto const deep = std::string(500'000, '[') + std::string(500'000, ']');
+  CHECK(complaint([&] { return tokenizer_of(R"({"model": {"type": )" + deep + "}}"); }) ==
+        "expected JSON of at most 64 levels");
+  CHECK(complaint([&] {
+          return tokenizer_of(R"({"model": {"type": [["\"[[[["]]}})");
+        }).find("expected JSON") == std::string::npos);
   auto const nested = '"' + std::string(200, '(') + std::string(200, ')') + '"';
   CHECK(said("/pre_tokenizer/pattern/Regex", nested.c_str()).find("too deeply nested") !=
         std::string::npos);

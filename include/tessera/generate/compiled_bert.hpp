@@ -31,7 +31,7 @@ namespace tessera::inline TESSERA_TARGET {
 
 /// A model of the family bert that gives vectors of sentences, by the pooling that a folder of
 /// sentence-transformers asks for: the mean over the tokens or the first one's vector, of length 1
-/// or as it is. Its weights are prepared once, and a folder's pooler is not read.
+/// or as it is. Its weights are prepared once, and a folder's pooler and heads are not read.
 template <bert_options Options>
 [[nodiscard]] auto compile_bert(std::string_view config) -> compiled_model {
   using model = bert<Options>;
@@ -42,6 +42,7 @@ template <bert_options Options>
                                            "pooler.dense.bias"};
     auto layout = hugging_face_layout(model_family::bert);
     layout.dropped = unused;
+    layout.without_heads = true;
     auto const weights = arrange_weights(folder.weights(), layout, folder.config());
     load_parameters(weights.tensors(), *parameters);
     return std::make_unique<compiled_sentences<model, Options.vocabulary, Options.context, P>>(

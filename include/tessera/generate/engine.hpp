@@ -14,7 +14,7 @@
 namespace tessera::inline TESSERA_TARGET {
 
 struct engine_options {
-  std::size_t queue = 64;  ///< requests that wait for a lane; more are refused
+  std::size_t queue = 64;  ///< requests that wait while no lane is free; more are refused
   /// Told once of what `done` or a call between steps has thrown; none: standard error is.
   std::function<void(std::string const&)> warn = {};
 };
@@ -74,7 +74,9 @@ class engine {
     if (closed_) return generation_ticket{admission::closed};
     // One that was cancelled waits no more, though it is dropped with the next step.
     auto const waits = [](auto const& each) { return not each->cancelled()->load(); };
-    if (static_cast<std::size_t>(std::ranges::count_if(waiting_, waits)) >= queue_)
+    auto const before = static_cast<std::size_t>(std::ranges::count_if(waiting_, waits));
+    // Free lanes are given away between steps: who comes during one waits for one of them.
+    if (before >= queue_ + bounds_.lanes - counts_.active)
       return generation_ticket{admission::full};
     auto ticket = generation_ticket{admission::accepted, one->cancelled()};
     waiting_.push_back(std::move(one));
@@ -91,6 +93,12 @@ class engine {
     calls_.push_back(std::move(call));
     changed_.notify_one();
     return true;
+  }
+  /// Nothing is kept of what free lanes have seen: what comes next runs as in a new engine. Only
+  /// for a call between steps.
+  void forget() {
+    for (auto i = std::size_t{0}; i < lanes_.size(); ++i)
+      if (not lanes_[i]) seen_[i].clear();
   }
   [[nodiscard]] auto counts() const -> engine_counts {
     auto const lock = std::lock_guard{mutex_};
@@ -142,8 +150,8 @@ class engine {
     }
     count();
     // Who is told of its end may have something to do between steps.
-    auto const goes_on =
-        not closed_ || counts_.active > 0 || not waiting_.empty() || not gone.empty();
+    auto const goes_on = not closed_ || counts_.active > 0 || not waiting_.empty() ||
+                         not gone.empty() || not calls_.empty();
     gone_ = not goes_on;
     lock.unlock();
     for (auto& one : gone) {

@@ -35,6 +35,7 @@ struct generation_result {
   std::size_t prompt_tokens = 0;
   std::size_t cached_tokens = 0;     ///< of the prompt, that a lane had read before
   std::size_t generated_tokens = 0;  ///< with one that ended it
+  bool had_lane = true;              ///< false: it was cancelled while it waited for one
   double queue_seconds = 0;          ///< until it had a lane
   double first_token_seconds = 0;    ///< from its submission; 0: none came
   double seconds = 0;                ///< from its submission

@@ -16,6 +16,8 @@ struct conductor_options {
   std::size_t most_text = std::size_t{1} << 20U;    ///< bytes of a round; who writes more is lost
   /// Called after every event with what became of it, on the thread of `conduct`.
   std::function<void(group_event const&, group_verdict, group_protocol const&)> observe = {};
+  /// Called at every look at the clock, on the same thread.
+  std::function<void(group_protocol const&)> look = {};
   /// Asked at every look at the clock: true ends it without an outcome.
   std::function<bool()> interrupted = {};
 };
@@ -166,10 +168,12 @@ template <class Group> class conductor {
     begin_group();
     while (not protocol().ended()) {
       if (options_.interrupted && options_.interrupted()) return false;
-      if (auto event = queue_->pop(options_.tick))
+      if (auto event = queue_->pop(options_.tick)) {
         happens(std::move(*event), now_());
-      else
+      } else {
         happens({}, now_());
+        if (options_.look) options_.look(protocol());
+      }
       look_for_timeouts();
     }
     return true;
@@ -203,7 +207,9 @@ template <class Group> class conductor {
   void happens(group_event event, group_time time) {
     event.time = time;
     auto const reaction = group_.handle(event);
-    if (event.kind == group_event_kind::failure) rounds_[event.agent].agent->cancel();
+    // A late one is of an attempt that another has taken the place of.
+    if (event.kind == group_event_kind::failure && reaction.verdict != group_verdict::late)
+      rounds_[event.agent].agent->cancel();
     for (auto const& command : reaction.commands) obey(command);
     if (options_.observe) options_.observe(event, reaction.verdict, protocol());
   }

@@ -160,11 +160,23 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
     std::exchange(sink_, nullptr)->finish(std::move(action_));
   }
 
+  /// Where the context has less place for an answer than a quarter, and than `most`, the oldest
+  /// turns of the session leave it.
+  [[nodiscard]] auto prompt_of(std::vector<group_message> asked, std::size_t most) const
+      -> std::vector<std::uint32_t> {
+    auto const context = model_.runs->bounds().context;
+    auto const longest = context - std::min(context / 4, most);
+    auto prompt = model_.encode(asked);
+    // Between the system message and what is asked now.
+    for (; prompt.size() > longest && asked.size() > 3; prompt = model_.encode(asked))
+      asked.erase(asked.begin() + 1, asked.begin() + 3);
+    return prompt;
+  }
   /// Generations have numbers, by which draws differ, and of which only the last is heard.
   void submit(generation_request request, std::vector<group_message> const& asked,
               std::function<void(engine_round&)> next) {
     ++number_;
-    request.prompt = model_.encode(asked);
+    request.prompt = prompt_of(asked, request.options.max_tokens);
     request.options.logprobs = 0;
     request.options.stream += (std::uint64_t{request_.agent} << 32U) + number_;
     request.done = [self = shared_from_this(), number = number_, next = std::move(next)](
@@ -218,6 +230,8 @@ namespace tessera::inline TESSERA_TARGET {
 /// (`choice_constraint`; nothing is asked where there is no choice), texts begin with a word, and
 /// an action that was refused, as a copy is, is followed by a vote wherever there is one. Answers
 /// that are new begin what it was at again, with them.
+///
+/// Where a session's turns before are more than the context has place for, the oldest are left out.
 ///
 /// State   `start` after `start` draws anew: generation n of a group's agent i uses stream
 ///         sampling.stream + i * 2^32 + n, so that agents of one seed do not repeat each other

@@ -24,8 +24,7 @@ class step_conductor : public std::enable_shared_from_this<step_conductor<Group>
         [self = this->weak_from_this()] {
           if (auto const that = self.lock()) (void)that->ask(&step_conductor::hear);
         });
-    if (not ask(&step_conductor::begin))
-      throw std::runtime_error("conduct_in_step: the engine has ended");
+    ask_or_throw(&step_conductor::begin);
     wait();
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -35,6 +34,9 @@ class step_conductor : public std::enable_shared_from_this<step_conductor<Group>
  private:
   using act = void (step_conductor::*)();
 
+  void ask_or_throw(act what) {
+    if (not ask(what)) throw std::runtime_error("conduct_in_step: the engine has ended");
+  }
   /// On the engine's thread, where the group has not ended by then.
   auto ask(act what) -> bool {
     return runs_.between_steps([self = this->shared_from_this(), what] {
@@ -50,11 +52,13 @@ class step_conductor : public std::enable_shared_from_this<step_conductor<Group>
     });
   }
   void begin() {
+    runs_.forget();
     first_step_ = runs_.counts().steps;
     conductor_->begin_group();
     conductor_->hear_all();
   }
   void hear() { conductor_->hear_all(); }
+  void look() { options_.look(conductor_->protocol()); }
   void reach_limit() { conductor_->tick(limit()); }
   void interrupt() {
     interrupted_ = true;
@@ -85,7 +89,10 @@ class step_conductor : public std::enable_shared_from_this<step_conductor<Group>
       lock.unlock();
       auto const stops = is_interrupted();
       asked = stops || now() >= limit();
-      if (asked) (void)ask(stops ? &step_conductor::interrupt : &step_conductor::reach_limit);
+      if (asked)
+        ask_or_throw(stops ? &step_conductor::interrupt : &step_conductor::reach_limit);
+      else if (options_.look)
+        ask_or_throw(&step_conductor::look);
       lock.lock();
     }
   }
@@ -119,14 +126,16 @@ namespace tessera::inline TESSERA_TARGET {
 /// the same order at the same times, and so the same record, byte for byte.
 ///
 /// Events are heard and commands obeyed on the engine's thread between two steps, and so is
-/// `observe` called. An event's time is the number of steps since the beginning, as milliseconds;
-/// `round_timeout` counts on the same clock. The time limit is one of the wall clock: the tick that
-/// ends a group by it, at a time of `time_limit`, is the one thing that may differ between runs.
-/// `interrupted` is asked on the thread of this call.
+/// `observe` and `look` called. An event's time is the number of steps since the beginning, as
+/// milliseconds; `round_timeout` counts on the same clock. The time limit is one of the wall clock:
+/// the tick that ends a group by it, at a time of `time_limit`, is the one thing that may differ
+/// between runs. `interrupted` is asked on the thread of this call.
 ///
-/// The engine has no other requests meanwhile: who has a lane first would depend on them.
+/// The engine has no other requests meanwhile: who has a lane first would depend on them. What its
+/// lanes have kept of earlier ones is forgotten.
 ///
-/// Errors  those of `conduct`; what `group` and `observe` throw; std::runtime_error for an engine
+/// Errors  those of `conduct`; what `group`, `observe` and `look` throw; std::runtime_error for an
+/// engine
 ///         that has ended: tests/group/in_step.cpp
 template <class Group>
 [[nodiscard]] auto conduct_in_step(engine& runs, Group& group, group_task const& task,

@@ -36,7 +36,7 @@ namespace tessera {
   line.put("phase", phase).put("completion", group.ended() ? 100 : open);
   line.raw("agents", agents.done());
   line.raw("votes", votes.done());
-  auto const winner = group.outcome().winner;
+  auto const winner = interrupted && not group.ended() ? std::nullopt : group.outcome().winner;
   return line.raw("winner", winner ? json_text(group.id(*winner)) : "null").done();
 }
 
@@ -63,7 +63,7 @@ class session_turn {
   /// The answer and the last status of a group that has ended, or was interrupted.
   void finish(group_protocol const& group) {
     auto const& outcome = group.outcome();
-    if (outcome.winner) {
+    if (group.ended() && outcome.winner) {
       auto const place = folder_ / "final" / group.id(*outcome.winner);
       detail::make_folder(place);
       write_file(place / "answer.txt", outcome.answer);

@@ -44,8 +44,13 @@ class weight_arranger {
     strip_ = not layout.has_prefix && not file.contains(std::string{layout.first});
     add_ =
         layout.has_prefix && not layout.prefix.empty() && file.contains(std::string{layout.first});
-    for (auto const& [name, entry] : file.tensors()) usual_[usual_name(name)] = &entry;
-    if (usual_.size() != file.tensors().size())
+    auto count = std::size_t{0};
+    for (auto const& [name, entry] : file.tensors()) {
+      if (strip_ && layout.without_heads && not name.starts_with(layout.prefix)) continue;
+      usual_[usual_name(name)] = &entry;
+      ++count;
+    }
+    if (usual_.size() != count)
       throw safetensors_error("has two tensors that are one of the model by their names");
   }
   [[nodiscard]] auto arranged() && -> arranged_weights {

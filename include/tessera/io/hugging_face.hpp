@@ -88,8 +88,11 @@ class json_members {
       throw file_error(path, "names " + json_text(parsed.get<std::string>()) + " twice");
     return true;
   };
+  auto const text = read_text(path);
+  if (is_too_deep(text))
+    throw file_error(path, "has more than " + std::to_string(most_json_levels) + " levels");
   try {
-    return nlohmann::json::parse(read_text(path), each);
+    return nlohmann::json::parse(text, each);
   } catch (nlohmann::json::exception const& e) {
     throw file_error(path, std::string{"is not JSON: "} + e.what());
   }
@@ -247,8 +250,8 @@ inline void read_special_tokens(json_members const& in, model_config& c) {
   return c;
 }
 
-/// A folder of transformers: its description, and the tensors of model.safetensors, or of the
-/// shards that model.safetensors.index.json names, as one set.
+/// A folder of transformers: its description, and the tensors of model.safetensors, or, where there
+/// is none, of the shards that model.safetensors.index.json names, as one set.
 ///
 /// Cost    the files are mapped; what is handed out looks into them, and is valid as long as the
 ///         object lives, also after a move
@@ -260,10 +263,10 @@ class hugging_face_folder {
       : path_(std::move(folder)), config_(read_model_config(path_ / "config.json")) {
     auto const index = path_ / "model.safetensors.index.json";
     auto tensors = std::map<std::string, tensor_entry>{};
-    if (std::filesystem::exists(index))
+    if (std::filesystem::exists(index) && not std::filesystem::exists(path_ / whole))
       read_shards(index, tensors);
     else
-      add_file("model.safetensors", tensors);
+      add_file(whole, tensors);
     weights_ = safetensors::of(std::move(tensors));
   }
   [[nodiscard]] auto path() const -> std::filesystem::path const& { return path_; }
@@ -272,6 +275,7 @@ class hugging_face_folder {
   void weights() const&& = delete;
 
  private:
+  static constexpr auto whole = "model.safetensors";
   using names = std::set<std::string>;
 
   /// One file's tensors, which are those that the index names, where there is one.

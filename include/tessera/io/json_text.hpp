@@ -50,6 +50,24 @@ struct utf8_piece {
   return "expected UTF-8, byte " + std::to_string(at) + " is none";
 }
 
+/// Lists and objects in each other, in files of models: what writes such a value as text, or copies
+/// it, calls itself for each.
+inline constexpr auto most_json_levels = std::size_t{64};
+/// Whether they are in each other more often, in a text that is JSON if it is any.
+[[nodiscard]] inline auto is_too_deep(std::string_view json) -> bool {
+  auto depth = std::size_t{0};
+  auto quoted = false;
+  for (auto i = std::size_t{0}; i < json.size(); ++i) {
+    auto const letter = json[i];
+    if (quoted && letter == '\\') ++i;
+    if (letter == '"') quoted = not quoted;
+    if (quoted) continue;
+    if ((letter == '[' || letter == '{') && ++depth > most_json_levels) return true;
+    if ((letter == ']' || letter == '}') && depth > 0) --depth;
+  }
+  return false;
+}
+
 /// The text as the inside of a JSON string, which YAML reads too; bytes that are no UTF-8 are each
 /// replaced by U+FFFD, where they belong together by one.
 [[nodiscard]] inline auto json_escaped(std::string_view text) -> std::string {

@@ -3,6 +3,7 @@
 
 #include <tessera/io/dtype.hpp>
 #include <tessera/io/file.hpp>
+#include <tessera/io/json_text.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -169,6 +170,8 @@ class safetensors {
       return true;
     };
     if (text.find('\0') != std::string_view::npos) fail("the header has a NUL byte");
+    if (is_too_deep(text))
+      fail("the header has more than " + std::to_string(most_json_levels) + " levels");
     try {
       auto header = json::parse(text, each);
       if (not header.is_object()) fail("the header is no object");

@@ -37,6 +37,7 @@ struct weight_layout {
   std::string_view first = {};  ///< a tensor that names without the prefix begin with
   bool has_prefix = true;       ///< the parameters have it, too
   bool all_by_rules = false;    ///< else a tensor without a rule is a parameter
+  bool without_heads = false;   ///< where names have the prefix, others are of heads, and dropped
 };
 
 namespace detail {

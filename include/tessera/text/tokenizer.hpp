@@ -15,10 +15,12 @@ struct encode_options {
 /// Text to the numbers that a language model reads, and back.
 ///
 /// Made by `load_tokenizer` from a file tokenizer.json, or by `tokenizer_from` from what a GGUF
-/// file says. Immutable: any number of threads may use one. Cost    encode: one pass over the text,
-/// some vectors, no memory for each token; decode likewise Errors  text_error for text that is no
-/// UTF-8 or has 4 GiB and more: tests/text/tokenizer.cpp Source  ids, offsets and text are those of
-/// Hugging Face's tokenizers: tests/reference/tokenizer.py,
+/// file says. Immutable: any number of threads may use one.
+///
+/// Cost    encode: one pass over the text, some vectors, no memory for each token; decode likewise
+/// Errors  text_error for text that is no UTF-8 or has 4 GiB and more: tests/text/tokenizer.cpp
+/// Source  ids, offsets and text are those of Hugging Face's tokenizers:
+///         tests/reference/tokenizer.py, tests/reference/patterns.py,
 ///         tests/readers/tokenizer_kinds.py
 class tokenizer {
  public:
@@ -274,7 +276,7 @@ class tokenizer {
     auto const shorter = std::min(first.size(), second.size());
     if (first.size() + second.size() <= room) return;
     auto const least = std::min(shorter, room / 2);
-    if (first.size() < second.size()) {
+    if (first.size() <= second.size()) {
       cut(first, least);
       cut(second, room - first.size());
     } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/io/file.hpp>
+#include <tessera/io/json_text.hpp>
 #include <tessera/text/tokenizer/json_parts.hpp>
 
 namespace tessera {
@@ -158,6 +159,8 @@ class tokenizer_reader {
 ///         of a kind that is not known: tests/text/tokenizer_file.cpp
 [[nodiscard]] inline auto tokenizer_of(std::string_view json) -> tokenizer {
   auto root = nlohmann::json{};
+  if (is_too_deep(json))
+    throw text_error("expected JSON of at most " + std::to_string(most_json_levels) + " levels");
   try {
     root = nlohmann::json::parse(json);
   } catch (nlohmann::json::exception const& e) {

@@ -33,6 +33,7 @@ class sequence {
     // The last token is read by nobody, and needs no place.
     most_ = std::min(request_.options.max_tokens, context - request_.prompt.size() + 1);
     result_.prompt_tokens = request_.prompt.size();
+    result_.had_lane = false;
   }
 
   [[nodiscard]] auto cancelled() const -> std::shared_ptr<std::atomic<bool>> const& {
@@ -73,6 +74,7 @@ class sequence {
   }
   /// It has a lane, which has seen so many of its tokens.
   void has_lane(std::size_t seen) {
+    result_.had_lane = true;
     result_.queue_seconds = since();
     result_.cached_tokens = seen_ = seen;
   }

@@ -19,12 +19,16 @@ inline constexpr auto rope_factors_name = std::string_view{"rope_freqs.weight"};
   auto result = rope_config{};
   result.theta = file.find<double>(family + ".rope.freq_base").value_or(result.theta);
   auto const key = family + ".rope.scaling.type";
-  auto const kind = file.find<std::string_view>(key).value_or("none");
-  if (kind == "none") return result;
-  if (kind != "linear")
-    file.fail("key " + json_text(key) + ": expected none or linear, got " + quoted_name(kind));
+  auto const kind = file.find<std::string_view>(key);
+  if (kind && *kind == "none") return result;
+  if (kind && *kind != "linear")
+    file.fail("key " + json_text(key) + ": expected none or linear, got " + quoted_name(*kind));
+  auto const name = family + ".rope.scaling.factor";
+  auto factor = file.find<double>(name);
+  if (not factor) factor = file.find<double>(family + ".rope.scale_linear");  // of older files
+  if (not kind && not factor) return result;  // a factor alone is of the linear one
   result.kind = "linear";
-  result.factor = file.get<double>(family + ".rope.scaling.factor");
+  result.factor = factor ? *factor : file.get<double>(name);
   return result;
 }
 /// What llama3's scaling divides the frequencies by, which files have as a tensor, without how it

@@ -119,6 +119,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
   }
 
  private:
+  static constexpr auto continues = std::string_view{"HTTP/1.1 100 Continue\r\n\r\n"};
   enum class phase { idle, reading, answering, streaming, writing, lingering, closed };
   using request_parser = beast_http::request_parser<beast_http::string_body>;
 
@@ -188,8 +189,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
     read_rest();
   }
   void write_continue() {
-    static constexpr auto text = std::string_view{"HTTP/1.1 100 Continue\r\n\r\n"};
-    asio::async_write(socket_, asio::buffer(text),
+    asio::async_write(socket_, asio::buffer(continues),
                       [self = shared_from_this()](error_code failed, std::size_t) {
                         if (self->phase_ != phase::reading) return;
                         if (failed || self->late_) {
@@ -299,26 +299,62 @@ class http_session : public std::enable_shared_from_this<http_session> {
   }
 
   /// While it waits for its answer, a client that leaves makes that unwanted. One that has said
-  /// with its request that nothing follows (it is half closed) still waits.
+  /// with its request that nothing follows (it is half closed) still waits, if it takes an interim
+  /// answer: one that is gone resets the connection then.
   void watch() {
     watch_.expires_after(std::chrono::milliseconds{100});
     watch_.async_wait([self = shared_from_this(), exchange = exchange_](error_code failed) {
-      if (failed || not self->is_awaited(exchange) || self->has_left()) return;
-      self->socket_.async_wait(asio::ip::tcp::socket::wait_read, [self, exchange](error_code no) {
-        if (not no && self->is_awaited(exchange) && self->has_left()) self->wanted_.reset();
-      });
+      if (failed || not self->is_awaited(exchange)) return;
+      self->watch_for_reset();
+      if (self->read_ahead() == readable::ended)
+        self->send_interim();
+      else
+        self->watch_for_end(exchange);
     });
+  }
+  void watch_for_reset() {
+    if (std::exchange(watches_, true)) return;
+    socket_.async_wait(asio::ip::tcp::socket::wait_error,
+                       [self = shared_from_this()](error_code failed) {
+                         self->watches_ = false;
+                         if (not failed) self->wanted_.reset();
+                       });
+  }
+  void watch_for_end(std::uint64_t exchange) {
+    socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                       [self = shared_from_this(), exchange](error_code failed) {
+                         if (failed || not self->is_awaited(exchange)) return;
+                         switch (self->read_ahead()) {
+                           case readable::ended:
+                             self->wanted_.reset();
+                             return;
+                           case readable::more:
+                             self->watch_for_end(exchange);
+                             return;
+                           case readable::enough:
+                             return;
+                         }
+                       });
+  }
+  /// Whole, or the connection ends: what follows would not be understood.
+  void send_interim() {
+    if (version_ < 11 || phase_ != phase::answering) return;
+    auto failed = error_code{};
+    if (socket_.send(asio::buffer(continues), 0, failed) != continues.size() || failed) close();
   }
   [[nodiscard]] auto is_awaited(std::uint64_t exchange) const -> bool {
     return exchange == exchange_ && (phase_ == phase::answering || phase_ == phase::streaming);
   }
-  /// The bytes of a next request stay where they are.
-  [[nodiscard]] auto has_left() -> bool {
-    auto next = char{};
-    auto error = error_code{};
-    auto const got =
-        socket_.receive(asio::buffer(&next, 1), asio::socket_base::message_peek, error);
-    return got == 0 && error != asio::error::would_block;
+  enum class readable : std::uint8_t { more, enough, ended };
+  /// What there is of a next request, so that the end behind it is seen; of a long one the
+  /// beginning.
+  [[nodiscard]] auto read_ahead() -> readable {
+    constexpr auto most = std::size_t{65'536};
+    if (buffer_.size() >= most) return readable::enough;
+    auto failed = error_code{};
+    auto const got = socket_.receive(buffer_.prepare(4096), 0, failed);
+    buffer_.commit(got);
+    return got > 0 || failed == asio::error::would_block ? readable::more : readable::ended;
   }
   [[nodiscard]] auto head_of(http_response const& response) -> std::string {
     if (core_->draining) keep_alive_ = false;
@@ -453,6 +489,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
   bool ended_ = false;
   bool late_ = false;
   bool writes_ = false;
+  bool watches_ = false;  ///< for a reset
   bool counted_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/serve/detail/openai_request.hpp>
 
 #include <algorithm>
@@ -29,6 +30,17 @@ struct openai_head {
       .count();
 }
 
+/// A token of a completion: bytes that are no text as OpenAI writes them, bytes:\\xe2\\x80.
+[[nodiscard]] inline auto name_of_token(std::string const& text) -> std::string {
+  if (fault_of_utf8(text).empty()) return text;
+  static constexpr auto digits = std::string_view{"0123456789abcdef"};
+  auto result = std::string{"bytes:"};
+  for (auto const c : text) {
+    auto const b = static_cast<unsigned char>(c);
+    result += {'\\', 'x', digits[b >> 4U], digits[b & 15U]};
+  }
+  return result;
+}
 /// A token for clients; a probability of 0 as OpenAI writes it.
 [[nodiscard]] inline auto json_of_token(scored_text const& token) -> json {
   auto bytes = json::array();
@@ -55,10 +67,11 @@ struct completion_logprobs {
   std::size_t offset = 0;
 
   void add(tessera::text_piece const& piece) {
-    tokens.push_back(piece.token->text);
+    tokens.push_back(name_of_token(piece.token->text));
     values.push_back(std::max(-9999.0F, piece.token->log_probability));
     auto top = json::object();
-    for (auto const& one : piece.top) top[one.text] = std::max(-9999.0F, one.log_probability);
+    for (auto const& one : piece.top)
+      top[name_of_token(one.text)] = std::max(-9999.0F, one.log_probability);
     tops.push_back(std::move(top));
     offsets.push_back(offset);
     offset += static_cast<std::size_t>(std::ranges::count_if(piece.token->text, [](char b) {

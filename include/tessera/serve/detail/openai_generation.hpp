@@ -37,6 +37,7 @@ class openai_metrics {
     auto labels = labels_;
     labels.emplace_back("reason", reasons[static_cast<std::size_t>(result.reason)]);
     to_->counter_of("generation_sequences_total", "Sequences that have ended.", labels).add();
+    if (not result.had_lane) return;
     to_->counter_of("generation_prompt_tokens_total", "Tokens of prompts.", labels_)
         .add(static_cast<double>(result.prompt_tokens));
     to_->counter_of("generation_tokens_total", "Tokens that were generated.", labels_)

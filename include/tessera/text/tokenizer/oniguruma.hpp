@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tessera/io/json_text.hpp>
+#include <tessera/text/tokenizer/unicode.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tessera::detail {
+
+/// A regular expression of Oniguruma, for which tokenizer.json is written, in PCRE2's words:
+/// classes in classes and what they have in common (&&), its words, blanks and hexadecimal digits,
+/// its intervals, and its (?m), where a dot is any letter. What means the same stays as it stands;
+/// lines begin and end wherever there are some (PCRE2_MULTILINE).
+///
+/// Errors  text_error for what has another meaning and no translation; what neither knows is left
+///         to PCRE2
+/// Source  Oniguruma 6.9, doc/RE and the syntax ONIG_SYNTAX_RUBY
+class oniguruma_pattern {
+ public:
+  [[nodiscard]] static auto translated(std::string_view pattern) -> std::string {
+    auto one = oniguruma_pattern(pattern);
+    while (one.at_ < pattern.size()) one.read();
+    return one.to_;
+  }
+
+ private:
+  // Inside of brackets.
+  static constexpr auto words = std::string_view{
+      R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})"};
+  // Six numbers are words outside of classes alone.
+  static constexpr auto words_alone = std::string_view{R"(\xB2\xB3\xB9\xBC-\xBE)"};
+  static constexpr auto blanks = std::string_view{R"(\t-\r\x{85}\p{Z})"};
+  static constexpr auto digits = std::string_view{"0-9a-fA-F"};
+  static constexpr std::pair<std::string_view, std::string_view> named[] = {
+      {"word", words},
+      {"space", blanks},
+      {"xdigit", digits},
+      {"alpha", R"(\p{Alphabetic})"},
+      {"alnum", R"(\p{Alphabetic}\p{Nd})"},
+      {"upper", R"(\p{Uppercase})"},
+      {"lower", R"(\p{Lowercase})"},
+      {"punct", R"(\p{P}\p{S})"},
+      {"graph", R"(\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co})"},
+      {"print", R"(\p{L}\p{M}\p{N}\p{P}\p{S}\p{Cf}\p{Co}\p{Zs})"},
+      {"cntrl", R"(\p{Cc})"},
+      {"blank", R"(\t\p{Zs})"}};
+
+  explicit oniguruma_pattern(std::string_view pattern) : from_(pattern) {}
+
+  [[nodiscard]] auto is_at(std::string_view text) const -> bool {
+    return from_.substr(at_).starts_with(text);
+  }
+  [[nodiscard]] auto next() const -> char { return at_ < from_.size() ? from_[at_] : '\0'; }
+  [[nodiscard]] static auto set_of(char letter) -> std::string_view {
+    return letter == 'w' || letter == 'W'   ? words
+           : letter == 's' || letter == 'S' ? blanks
+           : letter == 'h' || letter == 'H' ? digits
+                                            : std::string_view{};
+  }
+  [[nodiscard]] static auto in_brackets(std::string_view set, bool without = false) -> std::string {
+    return (without ? "[^" : "[") + std::string{set} + ']';
+  }
+  [[nodiscard]] static auto is_large(char letter) -> bool { return letter >= 'A' && letter <= 'Z'; }
+  [[noreturn]] void refuse(std::string const& what) const {
+    throw text_error("pattern " + json_text(from_) + ": " + what + " at byte " +
+                     std::to_string(at_) + " is not known here");
+  }
+
+  void read() {
+    if (next() == '\\') return read_escape();
+    if (next() == '[') {
+      ++at_;
+      to_ += read_class(1);
+      return;
+    }
+    if (is_at("(?")) return read_flags();
+    if (next() == '{') return read_interval();
+    to_ += from_[at_++];
+  }
+  /// What follows a backslash, where it is no set.
+  [[nodiscard]] auto taken_escape() -> std::string {
+    auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
+    auto const code = from_.substr(std::min(at_ + 2, from_.size()), 4);
+    if (letter == 'u' && code.size() == 4 &&
+        code.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos) {
+      at_ += 6;
+      return "\\x{" + std::string{code} + '}';
+    }
+    auto const plain = letter == 'Q' || letter == 'E';  // no quotes there
+    auto const taken = std::string{from_.substr(at_ + (plain ? 1 : 0), plain ? 1 : 2)};
+    at_ = std::min(at_ + 2, from_.size());
+    return taken;
+  }
+  void read_escape() {
+    auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
+    if (auto const set = set_of(letter); not set.empty()) {
+      auto const alone = set == words ? words_alone : "";
+      to_ += in_brackets(std::string{set}.append(alone), is_large(letter));
+      at_ += 2;
+    } else if (letter == 'b' || letter == 'B') {
+      auto const word = in_brackets(std::string{words}.append(words_alone));
+      auto const [first, second] =
+          letter == 'b' ? std::pair{"(?!", "(?="} : std::pair{"(?=", "(?!"};
+      to_.append("(?:(?<=").append(word).append(")").append(first).append(word);
+      to_.append(")|(?<!").append(word).append(")").append(second).append(word).append("))");
+      at_ += 2;
+    } else {
+      to_ += taken_escape();
+    }
+  }
+  void read_flags() {
+    auto const begin = at_;
+    at_ += 2;
+    while (next() == '-' || next() == 'i' || next() == 'm' || next() == 'x') ++at_;
+    auto const flags = next() == ':' || next() == ')';
+    for (auto const letter : from_.substr(begin, at_ - begin))
+      to_ += flags && letter == 'm' ? 's' : letter;
+  }
+  void read_interval() {
+    auto const begin = at_++;
+    auto const low = at_;
+    auto const skip_digits = [&] {
+      while (next() >= '0' && next() <= '9') ++at_;
+    };
+    skip_digits();
+    auto const has_low = at_ > low;
+    auto const comma = next() == ',';
+    at_ += comma ? 1 : 0;
+    auto const high = at_;
+    skip_digits();
+    if (next() != '}' || not(has_low || at_ > high)) {
+      to_ += '{';
+      at_ = begin + 1;
+      return;
+    }
+    ++at_;
+    if (next() == '+') refuse("an interval that is repeated");
+    if (not has_low) to_ += "{0";
+    to_ += from_.substr(has_low ? begin : low, at_ - (has_low ? begin : low));
+  }
+
+  /// One of the parts that have `&&` between them, in a class.
+  struct alternatives {
+    std::string plain;                ///< what stands in brackets
+    std::vector<std::string> others;  ///< what does not
+
+    [[nodiscard]] auto text() const -> std::string {
+      auto all = plain.empty() ? std::string{} : in_brackets(plain);
+      for (auto const& one : others) all += (all.empty() ? "" : "|") + one;
+      return all.empty() ? "(?!)" : others.empty() ? all : "(?:" + all + ')';
+    }
+  };
+  /// What matches one letter of a class, whose bracket is behind.
+  [[nodiscard]] auto read_class(int depth) -> std::string {
+    if (depth > 20) refuse("a class in more than 20 others");
+    auto const without = next() == '^';
+    at_ += without ? 1 : 0;
+    auto parts = std::vector<alternatives>(1);
+    for (auto first = true; first || next() != ']'; first = false) {
+      if (at_ >= from_.size()) return "[";  // which PCRE2 refuses
+      if (is_at("&&")) {
+        at_ += 2;
+        parts.emplace_back();
+      } else {
+        read_of_class(parts.back(), depth);
+      }
+    }
+    ++at_;
+    if (parts.size() == 1 && parts[0].others.empty()) return in_brackets(parts[0].plain, without);
+    auto all = std::string{};
+    for (auto const& one : parts)
+      all += &one == &parts.back() ? one.text() : "(?=" + one.text() + ')';
+    return (without ? "(?:(?!" + all + ")(?s:.)" : "(?:" + all) + ')';
+  }
+  void read_of_class(alternatives& to, int depth) {
+    auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
+    if (next() == '[') {
+      if (letter == ':')
+        if (auto const end = from_.find(":]", at_ + 2); end != std::string_view::npos)
+          return read_named(to, end + 2);
+      if (to.plain.ends_with('-') && not to.plain.ends_with("\\-")) refuse("a range to a class");
+      ++at_;
+      to.others.push_back(read_class(depth + 1));
+    } else if (next() == '\\' && not set_of(letter).empty()) {
+      at_ += 2;
+      if (is_large(letter))
+        to.others.push_back(in_brackets(set_of(letter), true));
+      else
+        to.plain += set_of(letter);
+    } else if (next() == '\\') {
+      to.plain += taken_escape();
+    } else {
+      if (to.plain.empty() && (next() == '^' || next() == ']')) to.plain += '\\';
+      to.plain += from_[at_++];
+    }
+  }
+  /// [:alpha:] and such.
+  void read_named(alternatives& to, std::size_t end) {
+    auto name = from_.substr(at_ + 2, end - at_ - 4);
+    auto const without = name.starts_with('^');
+    name.remove_prefix(without ? 1 : 0);
+    auto const* const found =
+        std::ranges::find(named, name, &std::pair<std::string_view, std::string_view>::first);
+    auto const set = found == std::end(named) ? std::string_view{} : found->second;
+    if (set.empty())
+      to.plain += from_.substr(at_, end - at_);
+    else if (without)
+      to.others.push_back(in_brackets(set, true));
+    else
+      to.plain += set;
+    at_ = end;
+  }
+
+  std::string_view from_;
+  std::size_t at_ = 0;
+  std::string to_;
+};
+
+}  // namespace tessera::detail
