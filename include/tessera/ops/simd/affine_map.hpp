@@ -82,8 +82,8 @@ template <class T> struct affine_map_part {
       tiles::multiply<T, Stored>(p);
   }
   /// W (Out, In) where it lies: a row of x at a time, or blocks for three or more; what is turned,
-  /// four rows at a time, or blocks where these would read it more than four times. Blocks also
-  /// take what else is stored narrower, and few outputs.
+  /// some rows at a time, or blocks for more than 16. Blocks also take what else is stored
+  /// narrower, and few outputs.
   template <class Stored> void by_rows(weight_matrix<T, Stored> const& w) const {
     if constexpr (std::same_as<T, Stored>)
       if (rows < 3 && out >= lane::pack<T>::width) {

@@ -138,7 +138,7 @@ template <std::size_t Rows, class Stored> struct affine_map_turned {
     for (auto r = std::size_t{0}; r < Rows; ++r) lane::store(y + r * y_row + o, sum[r]);
   }
   TESSERA_INLINE void add(std::size_t k, V numbers, V (&sum)[Rows]) const {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
     for (auto r = std::size_t{0}; r < Rows; ++r) sum[r] = fma(V(x[r * in + k]), numbers, sum[r]);
   }
   [[nodiscard]] auto row_of(std::size_t o) const {
@@ -149,12 +149,15 @@ template <std::size_t Rows, class Stored> struct affine_map_turned {
   }
 };
 
-/// The same of any number of rows, four at a time.
+/// The same of any number of rows, four at a time, or eight where registers are 32.
 template <class Stored>
 void affine_map_by_turning(std::size_t rows, std::size_t in, std::size_t out, float const* x,
                            // NOLINTNEXTLINE(readability-non-const-parameter): written
                            weight_matrix<float, Stored> const& weights, float const* bias, float* y,
                            std::size_t y_row) {
+  if constexpr (lane::pack<float>::width == 16)
+    for (; rows >= 8; rows -= 8, x += 8 * in, y += 8 * y_row)
+      affine_map_turned<8, Stored>{in, x, weights, bias, y, y_row}.run(out);
   for (; rows >= 4; rows -= 4, x += 4 * in, y += 4 * y_row)
     affine_map_turned<4, Stored>{in, x, weights, bias, y, y_row}.run(out);
   if (rows == 3) affine_map_turned<3, Stored>{in, x, weights, bias, y, y_row}.run(out);

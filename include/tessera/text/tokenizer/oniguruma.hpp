@@ -93,9 +93,14 @@ class oniguruma_pattern {
       return "\\x{" + std::string{code} + '}';
     }
     auto const plain = letter == 'Q' || letter == 'E';  // no quotes there
-    auto const taken = std::string{from_.substr(at_ + (plain ? 1 : 0), plain ? 1 : 2)};
+    auto taken = std::string{from_.substr(at_ + (plain ? 1 : 0), plain ? 1 : 2)};
     at_ = std::min(at_ + 2, from_.size());
-    return taken;
+    auto const has_name = letter == 'x' || letter == 'p' || letter == 'P';
+    auto const ends = has_name && next() == '{' ? from_.find('}', at_) : std::string_view::npos;
+    if (ends == std::string_view::npos) return taken;
+    auto const name = from_.substr(at_, ends + 1 - at_);
+    at_ = ends + 1;
+    return taken.append(name);
   }
   void read_escape() {
     auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
