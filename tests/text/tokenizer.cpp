@@ -123,11 +123,15 @@ TEST_CASE("tokenizer: added tokens are found in the text, with the spaces that t
     "merges": []}, "decoder": {"type": "Fuse"}, "added_tokens": [
     {"id": 3, "content": "<s>", "special": true},
     {"id": 4, "content": "<s>>", "special": true, "lstrip": true, "rstrip": true},
-    {"id": 5, "content": "ab", "single_word": true}]})");
+    {"id": 5, "content": "ab", "single_word": true},
+    {"id": 6, "content": "--", "lstrip": true, "rstrip": true},
+    {"id": 7, "content": "\t\t", "lstrip": true, "rstrip": true}]})");
   CHECK(t.encode("a<s>b").ids == ids{0, 3, 1});
   CHECK(t.encode("a  <s>> b").ids == ids{0, 4, 1});
   CHECK(t.encode("a  <s>> b").offsets == ranges{{0, 1}, {1, 8}, {8, 9}});
   CHECK(t.encode("ab aba").ids == ids{5, 2, 0, 1, 0});
+  CHECK(t.encode("a -- -- b").offsets == ranges{{0, 1}, {1, 5}, {5, 8}, {8, 9}});
+  CHECK(t.encode("a\t\t\t\t\t\tb").ids == ids{0, 7, 1});  // the first takes all of them
   CHECK(t.decode(ids{0, 3, 5}) == "aab");
   CHECK(t.decode(ids{0, 3, 5}, false) == "a<s>ab");
   CHECK(t.is_special(3));
