@@ -35,6 +35,11 @@ struct kept {
     auto lock = std::unique_lock{mutex};
     return changed.wait_for(lock, 1min, [&] { return all.size() >= n; });
   }
+  /// Whether an answer that was wanted is wanted no more, after a while.
+  [[nodiscard]] auto loses(std::size_t i) const -> bool {
+    for (auto n = 0; n < 1000 && all[i]->wanted(); ++n) std::this_thread::sleep_for(5ms);
+    return not all[i]->wanted();
+  }
 };
 
 }  // namespace
@@ -277,8 +282,7 @@ TEST_CASE(
     CHECK(waiting.all[2]->wanted());
     REQUIRE(next.send(test::get("/2")));  // before its first is answered
   }
-  for (auto i = 0; i < 1000 && waiting.all[2]->wanted(); ++i) std::this_thread::sleep_for(5ms);
-  CHECK_FALSE(waiting.all[2]->wanted());
+  CHECK(waiting.loses(2));
   CHECK(waiting.all[0]->wanted());
   CHECK(waiting.all[1]->wanted());
   CHECK(half.receive().status == 100);  // by which those who are gone are told apart
@@ -298,11 +302,7 @@ TEST_CASE("http_server: who leaves at once, or behind the next request, is seen 
     REQUIRE(gone.send(test::get("/")));
     REQUIRE(waiting.wait_for(1));
   }
-  auto const goes = [&](std::size_t i) {
-    for (auto n = 0; n < 1000 && waiting.all[i]->wanted(); ++n) std::this_thread::sleep_for(5ms);
-    return not waiting.all[i]->wanted();
-  };
-  CHECK(goes(0));
+  CHECK(waiting.loses(0));
   {
     auto next = test::client(server.port());
     REQUIRE(next.send(test::get("/1")));
@@ -312,7 +312,7 @@ TEST_CASE("http_server: who leaves at once, or behind the next request, is seen 
     std::this_thread::sleep_for(200ms);
     CHECK(waiting.all[1]->wanted());
   }
-  CHECK(goes(1));
+  CHECK(waiting.loses(1));
 }
 TEST_CASE("http_server: a drain lets requests end and refuses new ones") {
   auto waiting = kept{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -32,6 +33,25 @@ struct utf8_piece {
   return {length, true};
 }
 
+/// Calls f(letter, depth) for each bracket, brace and comma of a text that is JSON if it is any,
+/// outside of strings, until it says false; `depth` is of lists and objects in each other, with one
+/// that begins there.
+void for_each_json_mark(std::string_view json, auto const& f) {
+  auto depth = std::size_t{0};
+  auto quoted = false;
+  for (auto i = std::size_t{0}; i < json.size(); ++i) {
+    auto const letter = json[i];
+    if (quoted && letter == '\\') ++i;
+    if (letter == '"') quoted = not quoted;
+    if (quoted) continue;
+    auto const begins = letter == '[' || letter == '{';
+    auto const ends = letter == ']' || letter == '}';
+    if (begins) ++depth;
+    if (ends && depth > 0) --depth;
+    if ((begins || ends || letter == ',') && not f(letter, depth)) return;
+  }
+}
+
 }  // namespace detail
 
 /// The place of the first bytes that are no UTF-8, or npos.
@@ -55,17 +75,12 @@ struct utf8_piece {
 inline constexpr auto most_json_levels = std::size_t{64};
 /// Whether they are in each other more often, in a text that is JSON if it is any.
 [[nodiscard]] inline auto is_too_deep(std::string_view json) -> bool {
-  auto depth = std::size_t{0};
-  auto quoted = false;
-  for (auto i = std::size_t{0}; i < json.size(); ++i) {
-    auto const letter = json[i];
-    if (quoted && letter == '\\') ++i;
-    if (letter == '"') quoted = not quoted;
-    if (quoted) continue;
-    if ((letter == '[' || letter == '{') && ++depth > most_json_levels) return true;
-    if ((letter == ']' || letter == '}') && depth > 0) --depth;
-  }
-  return false;
+  auto deepest = std::size_t{0};
+  detail::for_each_json_mark(json, [&](char, std::size_t depth) {
+    deepest = std::max(deepest, depth);
+    return deepest <= most_json_levels;
+  });
+  return deepest > most_json_levels;
 }
 
 /// The text as the inside of a JSON string, which YAML reads too; bytes that are no UTF-8 are each

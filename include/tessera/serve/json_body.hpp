@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/serve/http.hpp>
 
 #include <nlohmann/json.hpp>
@@ -18,24 +19,17 @@ struct json_limits {
 /// Errors  http_error 400
 [[nodiscard]] inline auto json_of_body(std::string_view text, json_limits limits = {})
     -> nlohmann::json {
-  auto depth = std::size_t{0};
   auto values = std::size_t{0};
-  auto quoted = false;
-  for (auto i = std::size_t{0}; i < text.size(); ++i) {
-    auto const letter = text[i];
-    if (quoted && letter == '\\') ++i;
-    if (letter == '"') quoted = not quoted;
-    if (quoted) continue;
-    if (letter == '[' || letter == '{') ++depth;
-    if ((letter == ']' || letter == '}') && depth > 0) --depth;
-    if (letter == ',' || letter == '[' || letter == '{') ++values;
+  detail::for_each_json_mark(text, [&](char letter, std::size_t depth) {
+    if (letter != ']' && letter != '}') ++values;
     if (depth > limits.depth)
       throw http_error(
           400, "expected JSON of at most " + std::to_string(limits.depth) + " levels, got more");
     if (values > limits.values)
       throw http_error(
           400, "expected JSON of at most " + std::to_string(limits.values) + " values, got more");
-  }
+    return true;
+  });
   try {
     return nlohmann::json::parse(text);
   } catch (nlohmann::json::parse_error const& e) {

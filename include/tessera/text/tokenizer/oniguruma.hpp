@@ -73,15 +73,18 @@ class oniguruma_pattern {
   }
 
   void read() {
-    if (next() == '\\') return read_escape();
-    if (next() == '[') {
+    if (next() == '\\') {
+      read_escape();
+    } else if (next() == '[') {
       ++at_;
       to_ += read_class(1);
-      return;
+    } else if (is_at("(?")) {
+      read_flags();
+    } else if (next() == '{') {
+      read_interval();
+    } else {
+      to_ += from_[at_++];
     }
-    if (is_at("(?")) return read_flags();
-    if (next() == '{') return read_interval();
-    to_ += from_[at_++];
   }
   /// What follows a backslash, where it is no set.
   [[nodiscard]] auto taken_escape() -> std::string {
@@ -185,10 +188,10 @@ class oniguruma_pattern {
   }
   void read_of_class(alternatives& to, int depth) {
     auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
-    if (next() == '[') {
-      if (letter == ':')
-        if (auto const end = from_.find(":]", at_ + 2); end != std::string_view::npos)
-          return read_named(to, end + 2);
+    auto const name_ends = is_at("[:") ? from_.find(":]", at_ + 2) : std::string_view::npos;
+    if (name_ends != std::string_view::npos) {
+      read_named(to, name_ends + 2);
+    } else if (next() == '[') {
       if (to.plain.ends_with('-') && not to.plain.ends_with("\\-")) refuse("a range to a class");
       ++at_;
       to.others.push_back(read_class(depth + 1));
