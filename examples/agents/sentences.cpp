@@ -18,13 +18,15 @@ namespace fs = std::filesystem;
   return load_tokenizer(folder / "tokenizer.json");
 }
 /// The tokens of a sentence at most: sentence-transformers' setting, where the folder has it.
-[[nodiscard]] auto longest_in(fs::path const& folder, std::size_t context) -> std::size_t {
+[[nodiscard]] auto longest_in(fs::path const& folder, tokenizer const& words, std::size_t context)
+    -> std::size_t {
   auto const path = folder / "sentence_bert_config.json";
   if (not fs::exists(path)) return context;
   auto const json = detail::read_json_object(path);
   auto const settings = detail::json_members(path, json);
-  if (settings.has("do_lower_case") && settings.flag("do_lower_case"))
-    throw file_error(path, "do_lower_case: texts as they are go to the tokenizer here");
+  auto const lowers = settings.has("do_lower_case") && settings.flag("do_lower_case");
+  if (lowers && words.encode("ABC \u00C4").ids != words.encode("abc \u00E4").ids)
+    throw file_error(path, "do_lower_case: expected a tokenizer that does so itself");
   if (not settings.has("max_seq_length")) return context;
   auto const longest = settings.count("max_seq_length");
   if (longest < 2) settings.wrong("max_seq_length", "a whole number from 2", longest);
@@ -40,7 +42,7 @@ sentences::sentences(fs::path const& folder)
         auto const models = compiled_models();
         return find_compiled(models, files).open_sentences(files);
       }()),
-      longest_(longest_in(folder, model_->context())) {}
+      longest_(longest_in(folder, words_, model_->context())) {}
 
 auto sentences::encode(std::string const& text) const -> std::vector<std::uint32_t> {
   return words_.encode(text, {.longest = longest_}).ids;

@@ -295,6 +295,10 @@ TEST_CASE("engine: a request that is cancelled leaves its lane, or the queue") {
   CHECK(one->counts().active == 0);
 }
 TEST_CASE("engine: who comes during a step waits for a free lane, beside the queue") {
+  auto const any = made_engine(bounds, {.queue = std::numeric_limits<std::size_t>::max()});
+  auto taken = outcome{};
+  CHECK(any->submit(taken.request({1}, {.max_tokens = 1})));
+  taken.wait();
   auto const one = made_engine({3, 4, 500, vocabulary}, {.queue = 1}, nullptr, 50ms);
   auto runs = outcome{};
   REQUIRE(one->submit(runs.request({1}, {.max_tokens = 40})));

@@ -313,6 +313,19 @@ TEST_CASE("http_server: who leaves at once, or behind the next request, is seen 
     CHECK(waiting.all[1]->wanted());
   }
   CHECK(waiting.loses(1));
+  auto both = test::client(server.port());
+  REQUIRE(both.send(test::get("/1")));
+  REQUIRE(waiting.wait_for(3));
+  REQUIRE(both.send(test::get("/2")));
+  both.shut();  // all is said, and waited for
+  std::this_thread::sleep_for(300ms);
+  CHECK(waiting.all[2]->wanted());
+  CHECK(both.receive().status == 100);
+  waiting.all[2]->answer({.body = "first"});
+  CHECK(both.receive().body == "first");
+  REQUIRE(waiting.wait_for(4));
+  waiting.all[3]->answer({.body = "second"});
+  CHECK(both.receive().body == "second");
 }
 TEST_CASE("http_server: a drain lets requests end and refuses new ones") {
   auto waiting = kept{};

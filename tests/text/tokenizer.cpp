@@ -188,6 +188,12 @@ TEST_CASE("tokenizer: a pattern may remember much, and one that means something 
   auto const found = words_by(step("(?:\\p{L}|\\p{M})+")).encode(letters).offsets;
   REQUIRE(found.size() == 1);
   CHECK(found[0].end == 14'400);
+  CHECK_THAT(complaint([&] { return words_by(step("a{2}?b")); }),
+             Catch::Matchers::Contains("an interval that is repeated at byte 4"));
+  CHECK_THAT(complaint([&] { return words_by(step("[a-[b]c]")); }),
+             Catch::Matchers::Contains("a range to a class at byte 3"));
+  CHECK_THAT(complaint([&] { return words_by(step("(?x)a b")); }),
+             Catch::Matchers::Contains("a pattern with blanks between"));
   CHECK_THAT(complaint([&] { return words_by(step("a{1,2}+b")); }),
              Catch::Matchers::Contains("an interval that is repeated at byte 6"));
   CHECK_THAT(complaint([&] { return words_by(step(std::string(30, '[').c_str())); }),
@@ -246,8 +252,7 @@ TEST_CASE("tokenizer: text that is no UTF-8 is refused by its place") {
         "encode: expected UTF-8, byte 0 is none");
 }
 
-// -- reference: patterns, and tokenizers of six kinds, as Hugging Face's library has them
-// -----------------------
+// -- reference: patterns, and tokenizers of six kinds, by Hugging Face's library -----------------
 TEST_CASE("tokenizer: ids, offsets and text are those of tokenizers") {
   auto const all = kinds();
   REQUIRE(all.size() == 6);

@@ -54,6 +54,7 @@ class engine {
       throw std::invalid_argument("engine: expected a model of one lane at least, and a row each");
     lanes_.resize(bounds_.lanes);
     seen_.resize(bounds_.lanes);
+    forgets_.resize(bounds_.lanes);
     for (auto& tokens : seen_) tokens.reserve(bounds_.context);  // a step allocates nothing
     thread_ = std::thread([this] { work(); });
   }
@@ -76,8 +77,8 @@ class engine {
     auto const waits = [](auto const& each) { return not each->cancelled()->load(); };
     auto const before = static_cast<std::size_t>(std::ranges::count_if(waiting_, waits));
     // Free lanes are given away between steps: who comes during one waits for one of them.
-    if (before >= queue_ + bounds_.lanes - counts_.active)
-      return generation_ticket{admission::full};
+    auto const free = bounds_.lanes - counts_.active;
+    if (before >= free && before - free >= queue_) return generation_ticket{admission::full};
     auto ticket = generation_ticket{admission::accepted, one->cancelled()};
     waiting_.push_back(std::move(one));
     changed_.notify_one();
@@ -94,12 +95,9 @@ class engine {
     changed_.notify_one();
     return true;
   }
-  /// Nothing is kept of what free lanes have seen: what comes next runs as in a new engine. Only
+  /// Nothing is kept of what lanes have seen by now: what comes next runs as in a new engine. Only
   /// for a call between steps.
-  void forget() {
-    for (auto i = std::size_t{0}; i < lanes_.size(); ++i)
-      if (not lanes_[i]) seen_[i].clear();
-  }
+  void forget() { forgets_.assign(lanes_.size(), true); }
   [[nodiscard]] auto counts() const -> engine_counts {
     auto const lock = std::lock_guard{mutex_};
     auto result = counts_;
@@ -167,6 +165,8 @@ class engine {
     auto best_gain = std::ptrdiff_t{0};
     for (auto i = std::size_t{0}; i < lanes_.size(); ++i) {
       if (lanes_[i]) continue;
+      if (forgets_[i]) seen_[i].clear();
+      forgets_[i] = false;
       auto const same = one->shares(seen_[i]);
       auto const gain = 2 * static_cast<std::ptrdiff_t>(same) - std::ssize(seen_[i]);
       if (best != lanes_.size() && gain <= best_gain) continue;
@@ -298,6 +298,7 @@ class engine {
   // Of the thread; a lane's pointer changes under the lock.
   std::vector<std::unique_ptr<sequence>> lanes_;
   std::vector<std::vector<std::uint32_t>> seen_;  // by lanes, what their caches hold
+  std::vector<bool> forgets_;                     // by lanes, when they are given away
   std::vector<std::size_t> order_;                // active lanes, the oldest sequence first
   std::vector<sequence*> asked_;
   std::vector<lane_tokens> parts_;

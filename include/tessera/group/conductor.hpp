@@ -16,7 +16,7 @@ struct conductor_options {
   std::size_t most_text = std::size_t{1} << 20U;    ///< bytes of a round; who writes more is lost
   /// Called after every event with what became of it, on the thread of `conduct`.
   std::function<void(group_event const&, group_verdict, group_protocol const&)> observe = {};
-  /// Called where nothing has happened for a tick, on the same thread.
+  /// Called at least where nothing has happened for a tick, on the same thread.
   std::function<void(group_protocol const&)> look = {};
   /// Asked at every look at the clock: true ends it without an outcome.
   std::function<bool()> interrupted = {};

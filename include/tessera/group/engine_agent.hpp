@@ -162,14 +162,28 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
 
   /// Where the context has less place for an answer than a quarter, and than `most`, the oldest
   /// turns of the session leave it.
-  [[nodiscard]] auto prompt_of(std::vector<group_message> asked, std::size_t most) const
+  [[nodiscard]] auto prompt_of(std::vector<group_message> const& asked, std::size_t most) const
       -> std::vector<std::uint32_t> {
     auto const context = model_.runs->bounds().context;
     auto const longest = context - std::min(context / 4, most);
-    auto prompt = model_.encode(asked);
-    // Between the system message and what is asked now.
-    for (; prompt.size() > longest && asked.size() > 3; prompt = model_.encode(asked))
-      asked.erase(asked.begin() + 1, asked.begin() + 3);
+    auto const without = [&](std::size_t turns) {  // two messages each, behind the system's
+      auto rest = asked;
+      auto const oldest = rest.begin() + 1;
+      rest.erase(oldest, oldest + 2 * static_cast<std::ptrdiff_t>(turns));
+      return model_.encode(rest);
+    };
+    auto prompt = without(0);
+    // As many as are too few, and the fewest that are known to do, or all.
+    auto few = std::size_t{0};
+    auto enough = prompt.size() > longest ? request_.task.earlier.size() : 0;
+    if (enough > 0) prompt = without(enough);
+    while (enough > few + 1) {
+      auto const some = few + (enough - few) / 2;
+      auto shorter = without(some);
+      auto const fits = shorter.size() <= longest;
+      if (fits) prompt = std::move(shorter);
+      (fits ? enough : few) = some;
+    }
     return prompt;
   }
   /// Generations have numbers, by which draws differ, and of which only the last is heard.

@@ -135,8 +135,7 @@ namespace tessera::inline TESSERA_TARGET {
 /// lanes have kept of earlier ones is forgotten.
 ///
 /// Errors  those of `conduct`; what `group`, `observe` and `look` throw; std::runtime_error for an
-/// engine
-///         that has ended: tests/group/in_step.cpp
+///         engine that has ended: tests/group/in_step.cpp
 template <class Group>
 [[nodiscard]] auto conduct_in_step(engine& runs, Group& group, group_task const& task,
                                    std::vector<std::shared_ptr<group_agent>> agents,

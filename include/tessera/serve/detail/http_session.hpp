@@ -306,9 +306,11 @@ class http_session : public std::enable_shared_from_this<http_session> {
     watch_.async_wait([self = shared_from_this(), exchange = exchange_](error_code failed) {
       if (failed || not self->is_awaited(exchange)) return;
       self->watch_for_reset();
-      if (self->read_ahead() == readable::ended)
+      auto found = self->read_ahead();
+      while (found == readable::some) found = self->read_ahead();
+      if (found == readable::ended)
         self->send_interim();
-      else
+      else if (found == readable::none)
         self->watch_for_end(exchange);
     });
   }
@@ -328,7 +330,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
                            case readable::ended:
                              self->wanted_.reset();
                              return;
-                           case readable::more:
+                           case readable::none:
+                           case readable::some:
                              self->watch_for_end(exchange);
                              return;
                            case readable::enough:
@@ -336,16 +339,18 @@ class http_session : public std::enable_shared_from_this<http_session> {
                          }
                        });
   }
-  /// Whole, or the connection ends: what follows would not be understood.
+  /// Whole, or not at all, where other answers fill the connection; after a part of it the
+  /// connection ends, as what follows would not be understood.
   void send_interim() {
     if (version_ < 11 || phase_ != phase::answering) return;
     auto failed = error_code{};
-    if (socket_.send(asio::buffer(continues), 0, failed) != continues.size() || failed) close();
+    auto const sent = socket_.send(asio::buffer(continues), 0, failed);
+    if (sent != continues.size() && failed != asio::error::would_block) close();
   }
   [[nodiscard]] auto is_awaited(std::uint64_t exchange) const -> bool {
     return exchange == exchange_ && (phase_ == phase::answering || phase_ == phase::streaming);
   }
-  enum class readable : std::uint8_t { more, enough, ended };
+  enum class readable : std::uint8_t { none, some, enough, ended };
   /// What there is of a next request, so that the end behind it is seen; of a long one the
   /// beginning.
   [[nodiscard]] auto read_ahead() -> readable {
@@ -354,7 +359,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
     auto failed = error_code{};
     auto const got = socket_.receive(buffer_.prepare(4096), 0, failed);
     buffer_.commit(got);
-    return got > 0 || failed == asio::error::would_block ? readable::more : readable::ended;
+    if (got > 0) return readable::some;
+    return failed == asio::error::would_block ? readable::none : readable::ended;
   }
   [[nodiscard]] auto head_of(http_response const& response) -> std::string {
     if (core_->draining) keep_alive_ = false;

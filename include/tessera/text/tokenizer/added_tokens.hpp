@@ -128,7 +128,7 @@ class added_token_finder {
       if (token.single_word && not stands_alone(text, match)) continue;
       auto const range = stripped(text, match, token, begin);
       if (begin < range.begin) to.push_back({{begin, range.begin}});
-      if (range.begin == range.end) continue;  // blanks that the one before has taken
+      if (range.begin >= range.end) continue;  // blanks that the one before has taken
       to.push_back({range, token.id});
       begin = range.end;
     }

@@ -5,6 +5,8 @@
 #include <tessera/text/tokenizer/unicode.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -23,10 +25,14 @@ namespace tessera::detail {
 /// Source  Oniguruma 6.9, doc/RE and the syntax ONIG_SYNTAX_RUBY
 class oniguruma_pattern {
  public:
-  [[nodiscard]] static auto translated(std::string_view pattern) -> std::string {
-    auto one = oniguruma_pattern(pattern);
+  /// Asked of a name in \p{...} whether it is one of a script.
+  using script_function = std::function<bool(std::string_view)>;
+
+  [[nodiscard]] static auto translated(std::string_view pattern, script_function const& is_script)
+      -> std::string {
+    auto one = oniguruma_pattern(pattern, is_script);
     while (one.at_ < pattern.size()) one.read();
-    return one.to_;
+    return one.to_.append(one.groups_.front(), ')');
   }
 
  private:
@@ -51,7 +57,8 @@ class oniguruma_pattern {
       {"cntrl", R"(\p{Cc})"},
       {"blank", R"(\t\p{Zs})"}};
 
-  explicit oniguruma_pattern(std::string_view pattern) : from_(pattern) {}
+  oniguruma_pattern(std::string_view pattern, script_function const& is_script)
+      : from_(pattern), is_script_(is_script) {}
 
   [[nodiscard]] auto is_at(std::string_view text) const -> bool {
     return from_.substr(at_).starts_with(text);
@@ -78,8 +85,17 @@ class oniguruma_pattern {
     } else if (next() == '[') {
       ++at_;
       to_ += read_class(1);
+    } else if (is_at("(?#")) {
+      at_ = std::min(from_.find(')', at_), from_.size() - 1) + 1;
     } else if (is_at("(?")) {
       read_flags();
+    } else if (next() == '(') {
+      groups_.push_back(0);
+      to_ += from_[at_++];
+    } else if (next() == ')') {
+      to_.append(groups_.back(), ')');
+      if (groups_.size() > 1) groups_.pop_back();
+      to_ += from_[at_++];
     } else if (next() == '{') {
       read_interval();
     } else {
@@ -95,15 +111,26 @@ class oniguruma_pattern {
       at_ += 6;
       return "\\x{" + std::string{code} + '}';
     }
+    if (letter == 'v') {  // one letter there
+      at_ += 2;
+      return "\\x0B";
+    }
     auto const plain = letter == 'Q' || letter == 'E';  // no quotes there
     auto taken = std::string{from_.substr(at_ + (plain ? 1 : 0), plain ? 1 : 2)};
     at_ = std::min(at_ + 2, from_.size());
     auto const has_name = letter == 'x' || letter == 'p' || letter == 'P';
     auto const ends = has_name && next() == '{' ? from_.find('}', at_) : std::string_view::npos;
     if (ends == std::string_view::npos) return taken;
-    auto const name = from_.substr(at_, ends + 1 - at_);
+    auto name = from_.substr(at_ + 1, ends - at_ - 1);
     at_ = ends + 1;
-    return taken.append(name);
+    taken += '{';
+    if (name.starts_with('^')) {
+      taken += '^';
+      name.remove_prefix(1);
+    }
+    // A script alone is what letters are of, not what they are used in, too.
+    if (letter != 'x' && is_script_(name)) taken += "sc:";
+    return taken.append(name) + '}';
   }
   void read_escape() {
     auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
@@ -122,13 +149,24 @@ class oniguruma_pattern {
       to_ += taken_escape();
     }
   }
+  /// Flags alone hold to the end of the group, beyond what stands between bars.
   void read_flags() {
     auto const begin = at_;
     at_ += 2;
     while (next() == '-' || next() == 'i' || next() == 'm' || next() == 'x') ++at_;
-    auto const flags = next() == ':' || next() == ')';
-    for (auto const letter : from_.substr(begin, at_ - begin))
-      to_ += flags && letter == 'm' ? 's' : letter;
+    auto const flags = from_.substr(begin + 2, at_ - begin - 2);
+    auto const alone = next() == ')';
+    if ((alone || next() == ':') && flags.find('x') != std::string_view::npos)
+      refuse("a pattern with blanks between");
+    to_ += "(?";
+    for (auto const letter : flags) to_ += (alone || next() == ':') && letter == 'm' ? 's' : letter;
+    if (alone) {
+      ++at_;
+      to_ += ':';
+      ++groups_.back();
+    } else {
+      groups_.push_back(0);
+    }
   }
   void read_interval() {
     auto const begin = at_++;
@@ -148,15 +186,19 @@ class oniguruma_pattern {
       return;
     }
     ++at_;
-    if (next() == '+') refuse("an interval that is repeated");
+    if (next() == '+' || (next() == '?' && not comma)) refuse("an interval that is repeated");
     if (not has_low) to_ += "{0";
     to_ += from_.substr(has_low ? begin : low, at_ - (has_low ? begin : low));
   }
 
+  /// What a hyphen in a class would follow: a letter that may begin a range, the hyphen of one, or
+  /// what begins none.
+  enum class before : std::uint8_t { set, letter, hyphen };
   /// One of the parts that have `&&` between them, in a class.
   struct alternatives {
     std::string plain;                ///< what stands in brackets
     std::vector<std::string> others;  ///< what does not
+    before last = before::set;
 
     [[nodiscard]] auto text() const -> std::string {
       auto all = plain.empty() ? std::string{} : in_brackets(plain);
@@ -188,25 +230,44 @@ class oniguruma_pattern {
   }
   void read_of_class(alternatives& to, int depth) {
     auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
-    auto const name_ends = is_at("[:") ? from_.find(":]", at_ + 2) : std::string_view::npos;
-    if (name_ends != std::string_view::npos) {
-      read_named(to, name_ends + 2);
+    auto const is_set = next() == '\\' && (not set_of(letter).empty() || letter == 'd' ||
+                                           letter == 'D' || letter == 'p' || letter == 'P');
+    auto const name_ends = end_of_name();
+    if ((next() == '[' || is_set) && to.last == before::hyphen) refuse("a range to a class");
+    if (name_ends > 0) {
+      read_named(to, name_ends);
+      to.last = before::set;
     } else if (next() == '[') {
-      if (to.plain.ends_with('-') && not to.plain.ends_with("\\-")) refuse("a range to a class");
       ++at_;
       to.others.push_back(read_class(depth + 1));
-    } else if (next() == '\\' && not set_of(letter).empty()) {
+      to.last = before::set;
+    } else if (is_set && not set_of(letter).empty()) {
       at_ += 2;
       if (is_large(letter))
         to.others.push_back(in_brackets(set_of(letter), true));
       else
         to.plain += set_of(letter);
-    } else if (next() == '\\') {
+      to.last = before::set;
+    } else if (is_set) {
       to.plain += taken_escape();
+      to.last = before::set;
+    } else if (next() == '-') {
+      ++at_;
+      auto const in_range = to.last == before::letter;
+      to.plain += in_range ? "-" : "\\-";
+      to.last = in_range ? before::hyphen : before::set;
     } else {
       if (to.plain.empty() && (next() == '^' || next() == ']')) to.plain += '\\';
-      to.plain += from_[at_++];
+      to.plain += next() == '\\' ? taken_escape() : std::string{from_[at_++]};
+      to.last = to.last == before::hyphen ? before::set : before::letter;
     }
+  }
+  /// Behind [:name:], where that stands here, or 0.
+  [[nodiscard]] auto end_of_name() const -> std::size_t {
+    if (not is_at("[:")) return 0;
+    auto end = at_ + (is_at("[:^") ? 3U : 2U);
+    while (end < from_.size() && from_[end] >= 'a' && from_[end] <= 'z') ++end;
+    return from_.substr(end).starts_with(":]") ? end + 2 : 0;
   }
   /// [:alpha:] and such.
   void read_named(alternatives& to, std::size_t end) {
@@ -226,7 +287,9 @@ class oniguruma_pattern {
   }
 
   std::string_view from_;
+  script_function const& is_script_;
   std::size_t at_ = 0;
+  std::vector<std::size_t> groups_ = {0};  // parentheses that end with each group that is open
   std::string to_;
 };
 

@@ -30,13 +30,10 @@ class regex {
     if (settings == nullptr) throw std::bad_alloc{};
     pcre2_set_parens_nest_limit_8(settings.get(), 80);
     pcre2_set_newline_8(settings.get(), PCRE2_NEWLINE_LF);
-    auto const own = oniguruma_pattern::translated(pattern);
+    auto const own = oniguruma_pattern::translated(pattern, is_script);
     auto error = 0;
     auto at = PCRE2_SIZE{0};
-    constexpr auto options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
-    code_ = {pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(own.data()), own.size(), options, &error,
-                             &at, settings.get()),
-             pcre2_code_free_8};
+    code_ = {compiled(own, error, at, settings.get()), pcre2_code_free_8};
     if (code_ == nullptr)
       throw text_error("pattern " + json_text(pattern_) + ": " + reason(error) + " at byte " +
                        std::to_string(at) + (own == pattern ? "" : " of " + json_text(own)));
@@ -82,6 +79,20 @@ class regex {
   template <auto Free> struct freed {
     void operator()(auto* p) const { Free(p); }
   };
+  [[nodiscard]] static auto compiled(std::string_view pattern, int& error, PCRE2_SIZE& at,
+                                     pcre2_compile_context* settings) -> pcre2_code* {
+    constexpr auto options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
+    return pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(), options,
+                           &error, &at, settings);
+  }
+  /// False before PCRE2 10.40, in which a script is what letters are of anyway.
+  [[nodiscard]] static auto is_script(std::string_view name) -> bool {
+    auto error = 0;
+    auto at = PCRE2_SIZE{0};
+    auto const pattern = "\\p{sc:" + std::string{name} + '}';
+    return std::unique_ptr<pcre2_code, freed<pcre2_code_free_8>>(
+               compiled(pattern, error, at, nullptr)) != nullptr;
+  }
   [[nodiscard]] static auto reason(int error) -> std::string {
     auto text = std::array<PCRE2_UCHAR8, 256>{};
     (void)pcre2_get_error_message_8(error, text.data(), text.size());
