@@ -25,6 +25,16 @@ TEST_CASE("scaler: as scikit-learn, and back") {
   close(min_max.transform(x), g["min_max"]);
   close(min_max.inverse(min_max.transform(x)), g["x"]);
 }
+TEST_CASE("scaler: a column that does not change has a scale of 1, however its mean is rounded") {
+  for (auto const value : {0.1, 0.7, 1.1, 1e-30, -3e20, 0.0})
+    for (auto const rows : {3, 7, 10, 1000}) {
+      auto const x = table(std::array<std::size_t, 2>{static_cast<std::size_t>(rows), 1}, value);
+      auto const s = standard_scaler::fit(x);
+      CHECK(s.scale(0) == 1);
+      CHECK(s.transform(table{{value}})(0, 0) == Approx(0).margin(1e-12 * std::abs(value)));
+    }
+  CHECK(standard_scaler::fit(table{{1}, {1 + 1e-9}}).scale(0) == Approx(5e-10).epsilon(1e-6));
+}
 TEST_CASE("scaler: tables that do not fit are refused") {
   CHECK_THROWS_WITH(standard_scaler::fit(table(std::array<std::size_t, 2>{0, 3})),
                     "standard_scaler: expected a table with rows, got none");

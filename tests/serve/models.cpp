@@ -114,6 +114,18 @@ TEST_CASE("models: a sequence that is open stays with its version") {
   CHECK(models.choose("m", {}, {"a"})->version == "1");
   CHECK(models.choose("m", {}, {"b"})->version == "2");
 }
+TEST_CASE(
+    "models: a version that is published anew is served, also when nobody holds the one before") {
+  auto counted = metrics{};
+  auto models = model_table{};
+  for (auto i = 0; i < 3; ++i) {
+    models.publish(std::make_shared<deployment>("m", "1", std::make_shared<test::sum_so_far>(),
+                                                deployment_options{}, counted));
+    CHECK_THAT(counted.text(), Contains("nn_model_info{model=\"m\",version=\"1\"} 1"));
+  }
+  CHECK(models.withdraw("m", "1"));
+  CHECK_THAT(counted.text(), Contains("nn_model_info{model=\"m\",version=\"1\"} 0"));
+}
 TEST_CASE("models: a sequence goes on where its version is published anew, until it ends") {
   auto counted = metrics{};
   auto models = model_table{};

@@ -141,6 +141,9 @@ TEST_CASE("repository: weights are kept in a file, and hold after a restart") {
   s.write("m/traffic.json", R"({"weights":{"1":-1}})");
   s.models->refresh();
   CHECK_THAT(s.models->index()[0].reason, Contains("expected a weight from 0"));
+  s.write("m/traffic.json", R"({"weights":{"1":2}})");
+  s.models->refresh();
+  CHECK(s.models->index()[0].reason.empty());
 }
 TEST_CASE("repository: a model is unloaded until it is loaded by name") {
   auto s = store{};

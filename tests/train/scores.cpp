@@ -17,6 +17,12 @@ TEST_CASE("scores: by hand") {
   CHECK(more_is_better<accuracy>);
   CHECK_FALSE(more_is_better<mean_absolute_error>);
 }
+TEST_CASE("scores: a target that the loss ignores is no term of accuracy") {
+  auto const y = tensor<float, shape<4, 2>>{{0, 1, 0, 1, 0, 1, 0, 1}};
+  auto const target = tensor<std::int64_t, shape<4>>{{1, -100, 0, -100}};
+  CHECK(accuracy::terms(target) == 2);
+  CHECK(accuracy::value(y, target) == 1);
+}
 TEST_CASE("scores: of what a bounded batch has") {
   using Y = tensor<float, shape<at_most(4), 2>>;
   auto const y = Y{{0, 1, 0, 1, 0, 1, 0, 1}};

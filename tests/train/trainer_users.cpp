@@ -91,6 +91,16 @@ template <class Optimizer> void learns_and_resumes(Optimizer const& optimizer) {
     REQUIRE(runs < 20);
   }
   CHECK(test::text_of(folder / "checkpoint.safetensors") == test::text_of(want->checkpoint_file()));
+
+  auto const calls = test::folder{};  // or by several calls of one trainer
+  auto o = options(calls.path());
+  o.stop_after_batches = 5;
+  auto const one = make(o, optimizer);
+  auto again = data.source();
+  auto runs = 0U;
+  while (one->fit(again, monitor, accuracy{}) == ending::interrupted) REQUIRE(++runs < 20);
+  CHECK(runs > 1);
+  CHECK(test::text_of(calls / "checkpoint.safetensors") == test::text_of(want->checkpoint_file()));
 }
 
 }  // namespace

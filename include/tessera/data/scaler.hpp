@@ -6,6 +6,7 @@
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -58,8 +59,15 @@ struct standard_scaler : column_scaler {
     check_rows(x, "standard_scaler");
     auto s = standard_scaler{};
     s.shift = xt::mean(x, {0});
-    s.scale = xt::sqrt(xt::mean(xt::square(x - s.shift), {0}));
-    s.spare_constant_columns();
+    xt::xtensor<double, 1> const variance = xt::mean(xt::square(x - s.shift), {0});
+    s.scale = xt::sqrt(variance);
+    // A mean is as exact as its sum: what deviates less than that does not change.
+    auto const rows = static_cast<double>(x.shape(0));
+    constexpr auto eps = std::numeric_limits<double>::epsilon();
+    for (auto c = std::size_t{0}; c < variance.size(); ++c) {
+      auto const of_mean = rows * s.shift(c) * eps;
+      if (variance(c) <= rows * eps * variance(c) + of_mean * of_mean) s.scale(c) = 1;
+    }
     return s;
   }
 };

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 /// Tokens and the ones that follow them: what a language model learns from.
@@ -63,6 +66,10 @@ template <class Token, class Generator> class random_tokens {
         generator_(generator) {
     if (tokens.size() < rows.length + 1 || rows.length == 0 || rows.batch == 0 || per_epoch == 0)
       throw std::invalid_argument("random_tokens: expected tokens for a row, and rows");
+    if (tokens.size() - rows.length > std::numeric_limits<std::uint32_t>::max())
+      throw std::invalid_argument(
+          "random_tokens: expected less than 2^32 beginnings of a row, got " +
+          std::to_string(tokens.size() - rows.length));
   }
   [[nodiscard]] auto size() const -> std::size_t { return size_of(epoch_); }
   [[nodiscard]] auto epochs() const -> std::uint64_t {

@@ -15,7 +15,8 @@ namespace tessera {
 struct unit_length {
   template <class Storage> struct parameters {};
   static constexpr auto forward(auto const&, auto x) {
-    return x / max(sqrt(sum(square(x), axis<-1>, keepdims)), 1e-12);
+    // The root of the bound, not the bound of the root, which has no slope at zero.
+    return x / sqrt(max(sum(square(x), axis<-1>, keepdims), 1e-24));
   }
 };
 

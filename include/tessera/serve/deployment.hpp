@@ -5,6 +5,8 @@
 #include <tessera/serve/metrics.hpp>
 #include <tessera/serve/sequences.hpp>
 
+#include <atomic>
+
 namespace tessera {
 
 struct deployment_options {
@@ -73,7 +75,8 @@ class deployment {
   /// Answers what waits, and takes nothing more. The numbers that were counted stay.
   void close() {
     batches_.close();
-    info().set(0);
+    // Once: another of this name and version may be served by then.
+    if (not closed_.exchange(true)) info().set(0);
   }
 
  private:
@@ -107,6 +110,7 @@ class deployment {
   histogram& rows_;
   histogram& seconds_;
   histogram& queue_seconds_;
+  std::atomic<bool> closed_ = false;
   batcher batches_;
 };
 

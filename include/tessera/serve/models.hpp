@@ -55,17 +55,11 @@ class model_table {
 
   /// Takes the place of one of the same name and version.
   void publish(entry const& one) {
-    auto before = entry{};
     {
       auto const lock = std::lock_guard{mutex_};
-      before = std::exchange(models_[one->name].versions[one->version], one);
-    }
-    if (before && before->sequences.open() > 0) {
-      auto const lock = std::lock_guard{mutex_};
-      leaving_.push_back(before);
-    } else if (before) {
-      before->close();
-      one->announce();
+      auto before = std::exchange(models_[one->name].versions[one->version], one);
+      // Who looks for an open sequence finds it here or there; sweep closes those without one.
+      if (before) leaving_.push_back(std::move(before));
     }
     sweep();
   }

@@ -297,12 +297,17 @@ class model_repository {
     }
   }
   void read_traffic(std::string const& name) {
+    auto& bad = bad_traffic_[name];
+    for (auto& [version, one] : known_[name])
+      if (not bad.empty() && one.reason == bad) one.reason.clear();
+    bad.clear();
     try {
       table_.set_weights(
           name, detail::weights_of_json(detail::object_in_file(root_ / name / "traffic.json")));
     } catch (std::exception const& e) {
+      bad = e.what();
       for (auto& [version, one] : known_[name])
-        if (one.reason.empty()) one.reason = e.what();
+        if (one.reason.empty()) one.reason = bad;
     }
   }
   void withdraw_all(std::string const& name) {
@@ -349,6 +354,7 @@ class model_repository {
   metrics& counted_;
   mutable std::mutex mutex_;
   std::map<std::string, std::map<std::string, version_files, version_order>> known_;
+  std::map<std::string, std::string> bad_traffic_;  ///< what is wrong with a model's, by its name
   std::set<std::string> unloaded_;
   std::mutex tasks_mutex_;
   std::condition_variable changed_;

@@ -13,14 +13,22 @@
 /// it says more_is_better = true. y and target are views, the target as the loss takes it.
 namespace tessera {
 
-/// The share of rows whose largest value is that of the target's class.
+/// The share of rows whose largest value is that of the target's class. Targets of the loss's
+/// default ignore_index (-100) are no terms.
 ///
 /// Shapes  y (..., Classes); target (...), integers
 struct accuracy {
   static constexpr auto name = "accuracy";
   static constexpr bool more_is_better = true;
 
-  [[nodiscard]] static auto terms(auto target) -> std::size_t { return target.size(); }
+  static constexpr auto ignored = std::int64_t{-100};
+
+  [[nodiscard]] static auto terms(auto target) -> std::size_t {
+    auto count = std::size_t{0};
+    for (auto r = std::size_t{0}; r < target.size(); ++r)
+      count += static_cast<std::int64_t>(target.data()[r]) != ignored;
+    return count;
+  }
   template <class Y> [[nodiscard]] static auto value(Y y, auto target) -> double {
     constexpr auto classes = last_of<shape_of<Y>>;
     auto right = std::size_t{0};

@@ -308,7 +308,7 @@ class trainer : private fit_control {
     done_ = 0;
     stops_ = false;
     tell([&](callback& one) { one.on_fit_start(*this); });
-    if (not resumed_) begin(validate);
+    if (not resumed_ && progress_.step == 0) begin(validate);
     for (;;) {
       if (auto const how = ended()) {
         save_own();
@@ -326,7 +326,7 @@ class trainer : private fit_control {
       rest(false);
     }
   }
-  /// Before the first step of a training that is not resumed.
+  /// Before the first step of a training that is not resumed, nor goes on by another call.
   template <class Validate> void begin(Validate const& validate) {
     if constexpr (validates<Validate>)
       if (options_.num_sanity_val_steps > 0) (void)validate(options_.num_sanity_val_steps);
