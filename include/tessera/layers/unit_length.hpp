@@ -7,7 +7,8 @@
 
 namespace tessera {
 
-/// y = x / max(sqrt(sum of x²), 1e-12) over the last axis: vectors whose products are cosines.
+/// y = x / max(sqrt(sum of x²), 1e-12), as sqrt(max(sum of x², 1e-24)), over the last axis: vectors
+/// whose products are cosines.
 ///
 /// Shapes  any, unchanged
 /// Cost    two passes over a row; its backward pass is derived

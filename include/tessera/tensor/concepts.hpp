@@ -66,7 +66,8 @@ concept contiguous = tensor_like<X> && std::remove_cvref_t<X>::is_contiguous;
 template <class X>
 concept owning = tensor_like<X> && std::remove_cvref_t<X>::is_owning;
 
-/// A plain number; in an expression it takes the scalar type of what it is combined with.
+/// A plain number; in an expression it takes the scalar type of what it is combined with, of which
+/// it has to be one: 0.5 beside integers does not compile.
 template <class E>
 concept plain_number =
     not std::is_class_v<std::remove_cvref_t<E>> && std::is_arithmetic_v<std::remove_cvref_t<E>>;

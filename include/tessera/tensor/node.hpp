@@ -30,6 +30,17 @@ inline constexpr bool unit_last<strided_view<T, S, B, true>> = true;
 template <class With, class E> [[nodiscard]] constexpr auto as_node(E&& e) {
   using X = std::remove_cvref_t<E>;
   if constexpr (plain_number<X>) {
+    // Plain arithmetic, as templates would cost every program their instances.
+    constexpr auto half = 0.5F;
+    constexpr auto has_fractions = static_cast<With>(half) != static_cast<With>(0) &&
+                                   static_cast<With>(half) != static_cast<With>(1);
+    constexpr auto is_whole =
+        static_cast<X>(half) == static_cast<X>(0) || static_cast<X>(half) == static_cast<X>(1);
+    constexpr auto both_are_truths =
+        (static_cast<With>(2) == static_cast<With>(1)) == (static_cast<X>(2) == static_cast<X>(1));
+    static_assert(has_fractions || (is_whole && both_are_truths),
+                  "expression: this number is none of the array's type, and would be changed; "
+                  "cast<T>(x) converts the array");
     return nodes::constant<With>{{}, static_cast<With>(e)};
   } else if constexpr (expression<X>) {
     return X(std::forward<E>(e));

@@ -11,6 +11,7 @@
 /// Reductions along any axes, by NumPy's names: sum(x), mean(x, axis<1>) and
 /// max(x, axis<-1>, keepdims).
 ///
+/// Scalars   as x; whole numbers of 32 bits at least, and no mean of them: cast<float>(x) converts
 /// Shapes    the axes named go away, or stay with extent 1 where `keepdims` is said; all
 ///           of them where none is named
 /// Cost      one pass over x, which may be an expression: it is not stored
@@ -72,7 +73,11 @@ namespace detail {
 
 template <class Join, bool Keep, std::ptrdiff_t... Axes, class X>
 [[nodiscard]] constexpr auto reduce_by(X&& x) {
-  auto const e = as_node<scalar_among<X>>(std::forward<X>(x));
+  using T = scalar_among<X>;
+  static_assert(sizeof(T) >= 4,  // bool, and integers of 8 and 16 bits
+                "reduction: these numbers are too small for what they give; cast<float>(x) "
+                "converts");
+  auto const e = as_node<T>(std::forward<X>(x));
   using E = std::remove_const_t<decltype(e)>;
   static_assert(
       complaint::holds<(has_axis<shape_of<E>>(Axes) && ...), shape_of<E>, axis_list<Axes...>>,
@@ -111,6 +116,9 @@ template <array_operand X, std::ptrdiff_t... Axes>
 /// The sum divided by the number of elements.
 template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 [[nodiscard]] constexpr auto mean(X&& x, axis_list<Axes...> axes = {}, Keep... kept) {
+  using T = detail::scalar_among<X>;
+  static_assert(static_cast<T>(0.5F) != static_cast<T>(0),
+                "mean: whole numbers have none of their type; cast<float>(x) converts");
   auto const n = detail::reduced_count<Axes...>(x);
   return sum(std::forward<X>(x), axes, kept...) / n;
 }
