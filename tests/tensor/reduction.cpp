@@ -113,6 +113,12 @@ TEST_CASE("reductions: overflow-safe logsumexp, NaN in a maximum") {
   auto const x = tensor<float, shape<2>>{{1000, 1000}};
   tensor<float, shape<>> const y = logsumexp(x);
   CHECK(y.values[0] == Approx(1000.6931));
+  constexpr auto infinity = std::numeric_limits<float>::infinity();
+  auto const masked = tensor<float, shape<3, 2>>{{-infinity, -infinity, infinity, 1, -infinity, 2}};
+  auto const rows = evaluate(logsumexp(masked, axis<-1>));
+  CHECK(rows(0) == -infinity);
+  CHECK(rows(1) == infinity);
+  CHECK(rows(2) == 2);
   auto const z = tensor<float, shape<3>>{{1, NAN, 2}};
   CHECK(std::isnan(evaluate(max(z)).values[0]));
 }

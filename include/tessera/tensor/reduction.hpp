@@ -4,6 +4,8 @@
 #include <tessera/tensor/assign.hpp>
 #include <tessera/tensor/reference/reduction.hpp>
 
+#include <limits>
+
 #if TESSERA_SIMD
 #include <tessera/tensor/simd/reduction.hpp>
 #endif
@@ -135,10 +137,13 @@ template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
   return sqrt(sum(square(std::forward<X>(x)), axes, kept...));
 }
 
-/// log(sum(exp(x))), with the maximum taken out, so that nothing overflows.
+/// log(sum(exp(x))), with the maximum taken out, so that nothing overflows; where that is infinite,
+/// so is the result.
 template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 [[nodiscard]] constexpr auto logsumexp(X&& x, axis_list<Axes...> axes = {}, Keep... kept) {
-  return log(sum(exp(x - max(x, axes, keepdims)), axes, kept...)) + max(x, axes, kept...);
+  constexpr auto most = std::numeric_limits<detail::scalar_among<X>>::max();
+  return log(sum(exp(x - clamp(max(x, axes, keepdims), -most, most)), axes, kept...)) +
+         clamp(max(x, axes, kept...), -most, most);
 }
 
 /// x - logsumexp(x): the logarithm of softmax.
