@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: mean: whole numbers have none of their type
 // LINES: 18
-#include <tessera/tensor/reduction.hpp>
 #include <tessera/tensor/elementwise.hpp>
+#include <tessera/tensor/reduction.hpp>
 
 using namespace tessera;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: reduction: these numbers are too small for what they give
 // LINES: 18
-#include <tessera/tensor/reduction.hpp>
 #include <tessera/tensor/elementwise.hpp>
+#include <tessera/tensor/reduction.hpp>
 
 using namespace tessera;
 
