@@ -249,12 +249,12 @@ constexpr auto without_limit = std::chrono::milliseconds{std::chrono::years{1}};
       s.question, ids, options, [&](std::string_view line) { turn.write(line); }, not models.by);
   auto lines = spectator(s.automation);
   auto shown = s.automation || s.no_display ? nullptr : columns::open(s.question, ids.size());
-  auto const keep_status =
-      [&turn, written = std::make_shared<clock::time_point>()](group_protocol const& state) {
-        if (clock::now() - *written < std::chrono::seconds{2}) return;
-        turn.write_status(state);
-        *written = clock::now();
-      };
+  auto written = clock::time_point{};
+  auto const keep_status = [&](group_protocol const& state) {
+    if (clock::now() - written < std::chrono::seconds{2}) return;
+    turn.write_status(state);
+    written = clock::now();
+  };
   auto const how = conductor_options{
       .round_timeout = settings.has_remote() ? settings.round_time() : without_limit,
       .observe =

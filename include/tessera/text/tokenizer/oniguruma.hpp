@@ -63,7 +63,10 @@ class oniguruma_pattern {
   [[nodiscard]] auto is_at(std::string_view text) const -> bool {
     return from_.substr(at_).starts_with(text);
   }
-  [[nodiscard]] auto next() const -> char { return at_ < from_.size() ? from_[at_] : '\0'; }
+  /// The letter here, or so many further; behind the end none.
+  [[nodiscard]] auto next(std::size_t ahead = 0) const -> char {
+    return at_ + ahead < from_.size() ? from_[at_ + ahead] : '\0';
+  }
   [[nodiscard]] static auto set_of(char letter) -> std::string_view {
     return letter == 'w' || letter == 'W'   ? words
            : letter == 's' || letter == 'S' ? blanks
@@ -104,7 +107,7 @@ class oniguruma_pattern {
   }
   /// What follows a backslash, where it is no set.
   [[nodiscard]] auto taken_escape() -> std::string {
-    auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
+    auto const letter = next(1);
     auto const code = from_.substr(std::min(at_ + 2, from_.size()), 4);
     if (letter == 'u' && code.size() == 4 &&
         code.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos) {
@@ -133,7 +136,7 @@ class oniguruma_pattern {
     return taken.append(name) + '}';
   }
   void read_escape() {
-    auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
+    auto const letter = next(1);
     if (auto const set = set_of(letter); not set.empty()) {
       auto const alone = set == words ? words_alone : "";
       to_ += in_brackets(std::string{set}.append(alone), is_large(letter));
@@ -229,7 +232,7 @@ class oniguruma_pattern {
     return (without ? "(?:(?!" + all + ")(?s:.)" : "(?:" + all) + ')';
   }
   void read_of_class(alternatives& to, int depth) {
-    auto const letter = at_ + 1 < from_.size() ? from_[at_ + 1] : '\0';
+    auto const letter = next(1);
     auto const is_set = next() == '\\' && (not set_of(letter).empty() || letter == 'd' ||
                                            letter == 'D' || letter == 'p' || letter == 'P');
     auto const name_ends = end_of_name();
