@@ -35,3 +35,11 @@ TEST_CASE("header: a name that is none, and a folder that is not there, are refu
                       Catch::Matchers::Contains("expected the name of a namespace"));
   CHECK_THROWS_AS(write_header(folder / "no/w.hpp", "w", p), file_error);
 }
+TEST_CASE("write_header: a number that is not finite is no number of C++, and is refused by name") {
+  auto const folder = test::folder{};
+  auto p = parameters_of<linear<2, 2>, owned<float>>{};
+  p.bias(1) = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THROWS_WITH(write_header(folder / "w.hpp", "net", p),
+                    Catch::Contains("expected finite numbers, got nan in bias"));
+  CHECK(folder.files() == 0);
+}

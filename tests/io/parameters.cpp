@@ -482,3 +482,13 @@ TEST_CASE("parameters: narrow weights that do not fit are named, and nothing is 
   CHECK_THROWS_WITH(load_parameters(folder / "infinite", loaded),
                     Catch::Contains("\"weight_scale\": has a scale that is not finite"));
 }
+TEST_CASE("parameters: two of one name are refused, by a file that has one of them") {
+  using layer = named<"fc", linear<2, 2>>;
+  auto const folder = test::folder{};
+  auto one = parameters_of<sequential<layer>, owned<float>>{};
+  test::fill_parameters(one, 1);
+  save_parameters(folder / "p", one);
+  auto two = parameters_of<sequential<layer, relu_layer, layer>, owned<float>>{};
+  CHECK_THROWS_WITH(load_parameters(folder / "p", two),
+                    Catch::Contains("\"fc.weight\": is the name of two parameters"));
+}

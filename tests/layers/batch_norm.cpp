@@ -297,3 +297,17 @@ TEST_CASE("batch_norm: agrees with torch, in training and in evaluation") {
   agrees<batch_norm<3, batch_norm_options{.affine = false}>, tensor<float, shape<2, 4, 4, 3>>>(
       g, "bare.");
 }
+TEST_CASE("batch_norm: what is initialized starts as torch's, whatever was there") {
+  using layer = as_layer<batch_norm<3>>;
+  auto p = parameters_of<layer, owned<float>>{};
+  auto s = statistics_of<layer, owned<float>>{};
+  test::fill_parameters(p, 1);
+  test::fill_parameters(s, 2);
+  auto g = torch_generator(1);
+  initialize_layer<layer>(p, s, g);
+  CHECK(test::distance(p.weight, {1, 1, 1}) == 0);
+  CHECK(test::distance(p.bias, {0, 0, 0}) == 0);
+  CHECK(test::distance(s.running_mean, {0, 0, 0}) == 0);
+  CHECK(test::distance(s.running_var, {1, 1, 1}) == 0);
+  CHECK(s.num_batches_tracked() == 0);
+}

@@ -147,3 +147,11 @@ TEST_CASE("group_norm: agrees with torch") {
       sequential<group_norm<4, 8, group_norm_options{.epsilon_1e12 = 100'000'000'000}>>,
       tensor<float, shape<1, 2, 2, 8>>>(g, "epsilon.");
 }
+TEST_CASE("group_norm: what is initialized starts as torch's, whatever was there") {
+  auto p = parameters_of<group_norm<2, 4>, owned<float>>{};
+  test::fill_parameters(p, 1);
+  auto g = torch_generator(1);
+  initialize_layer<group_norm<2, 4>>(p, g);
+  CHECK(test::distance(p.weight, {1, 1, 1, 1}) == 0);
+  CHECK(test::distance(p.bias, {0, 0, 0, 0}) == 0);
+}

@@ -42,3 +42,11 @@ TEST_CASE("layer_norm: agrees with torch") {
   test::agrees_with_torch<sequential<layer_norm<13, layer_norm_options{.affine = false}>>,
                           tensor<float, shape<4, 3, 13>>>(g, "plain.");
 }
+TEST_CASE("layer_norm: what is initialized starts as torch's, whatever was there") {
+  auto p = parameters_of<layer_norm<4>, owned<float>>{};
+  test::fill_parameters(p, 1);
+  auto g = torch_generator(1);
+  initialize_layer<layer_norm<4>>(p, g);
+  CHECK(test::distance(p.weight, {1, 1, 1, 1}) == 0);
+  CHECK(test::distance(p.bias, {0, 0, 0, 0}) == 0);
+}

@@ -84,3 +84,12 @@ TEST_CASE("optimizers: padding stays zero") {
   for (auto s = 0; s < 5; ++s) adam{.weight_decay = 0.1}.update(p, d, m);
   for (auto i = std::size_t{3}; i < decltype(p.values)::padded; ++i) CHECK(p.values.values[i] == 0);
 }
+TEST_CASE("optimizers: nesterov without momentum or with dampening is refused, as by torch") {
+  using P = parameters_of<linear<2, 2>, owned<float>>;
+  auto p = P{};
+  auto const gradient = P{};
+  auto m = sgd::moments<P>{};
+  CHECK_THROWS_AS(sgd{.nesterov = true}.update(p, gradient, m), std::invalid_argument);
+  auto const dampened = sgd{.momentum = 0.9, .dampening = 0.3, .nesterov = true};
+  CHECK_THROWS_AS(dampened.update(p, gradient, m), std::invalid_argument);
+}

@@ -122,3 +122,18 @@ TEST_CASE("log: what was written is read, an epoch without a validation as well"
   append_file(folder / "log.csv", "3,0.5,0.25");
   CHECK_THROWS_WITH(read_epoch_log(folder.path()), Catch::Contains("a row without its end"));
 }
+TEST_CASE("log: a score that is infinite is null in JSON; a name that ends a cell is refused") {
+  auto const folder = test::folder{};
+  auto const log = epoch_log{folder.path(), 0, 0, {"perplexity"}};
+  auto report = epoch_report{.epoch = 1};
+  report.scores = {{"perplexity", std::numeric_limits<double>::infinity()}};
+  log.add(report);
+  CHECK(test::text_of(folder / "log.jsonl").find("\"perplexity\":null") != std::string::npos);
+  CHECK(read_epoch_log(folder.path())[0].scores[0].value ==
+        std::numeric_limits<double>::infinity());
+  for (auto const* name : {"a,b", "a\"b", "a\nb"})
+    CHECK_THROWS_WITH((epoch_log{folder.path(), 0, 0, {name}}),
+                      Catch::Contains("names of scores without a comma"));
+  write_file(folder / "log.csv", std::string{epoch_log::header} + "\n1,x,0,0,0,0\n");
+  CHECK_THROWS_WITH(read_epoch_log(folder.path()), Catch::Contains("expected a number, got \"x\""));
+}

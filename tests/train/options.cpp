@@ -151,6 +151,19 @@ TEST_CASE("options: validations within an epoch, and every n-th one alone") {
         "8 10 18 20 ");
   CHECK(validations({.max_epochs = 2, .max_steps = 7, .val_check_interval = 2}) == "2 4 5 7 ");
 }
+TEST_CASE("options: a source that is also validated within an epoch goes on where it was") {
+  auto const trained = [](auto& source, auto& monitor) {
+    auto const t = small::make({.max_epochs = 2, .val_check_interval = 2});
+    t->fit(source, monitor);
+    return t->parameters();
+  };
+  auto const data = small::points{};
+  auto source = data.source();
+  auto same = data.source();
+  auto other = data.source();
+  auto const expected = trained(source, other);
+  CHECK(test::same_parameters(trained(same, same), expected));
+}
 TEST_CASE("options: an epoch that is not validated has no such numbers in the log") {
   auto const folder = test::folder{};
   (void)ask({.max_epochs = 2, .check_val_every_n_epoch = 2, .folder = folder.path()});

@@ -58,3 +58,20 @@ TEST_CASE("stepper: a batch that is no number is named, though others follow it 
   CHECK_THROWS_WITH(t->fit(source), Catch::Contains("epoch 1, batch 2") &&
                                         Catch::Contains("the input of the model is not finite"));
 }
+TEST_CASE("stepper: batches of a step that an exception ended are not in the next one") {
+  auto const data = small::points{};
+  auto source = data.source(false);
+  auto const options = trainer_options{.max_epochs = 1, .accumulate_grad_batches = 4};
+  auto const want = small::make(options);
+  want->fit(source);
+  auto const t = small::make(options);
+  t->on_batch = [](std::uint64_t batch, std::uint64_t) {
+    if (batch == 3) throw std::runtime_error("no more");
+  };
+  CHECK_THROWS_WITH(t->fit(source), "no more");
+  CHECK(t->progress().batch == 0);
+  CHECK(t->progress().step == 0);
+  t->on_batch = {};
+  t->fit(source);
+  CHECK(test::same_parameters(t->parameters(), want->parameters()));
+}

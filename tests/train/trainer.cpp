@@ -49,6 +49,26 @@ template <class Training, class Schedule = constant_rate>
   Training::model::initialize(t->parameters(), g);
   return t;
 }
+/// A source that has three epochs, the last one of one batch.
+template <class Source> struct of_three_epochs {
+  static constexpr bool carries = false;
+  static constexpr bool epochs_differ = true;
+  Source source;
+  std::uint64_t epoch = 0;
+  [[nodiscard]] static auto epochs() -> std::uint64_t { return 3; }
+  [[nodiscard]] auto size() const -> std::size_t {
+    return epoch == 2 ? 1 : epoch > 2 ? 0 : source.size();
+  }
+  void begin(std::uint64_t e) {
+    epoch = e;
+    source.begin(e);
+  }
+  template <class Slot>
+  void load(std::size_t batch, std::size_t chunk, std::size_t chunks, Slot& to) const {
+    source.load(batch, chunk, chunks, to);
+  }
+};
+template <class Source> of_three_epochs(Source) -> of_three_epochs<Source>;
 [[nodiscard]] auto bytes_of_file(std::filesystem::path const& path) { return test::text_of(path); }
 
 }  // namespace
@@ -249,4 +269,108 @@ TEST_CASE("trainer: it resumes nothing of other settings, and no log of another 
   auto const again = make<windowed>(options(3, "rate: 0.01"));
   again->resume();
   CHECK(again->fit(source, monitor) == ending::finished);
+}
+TEST_CASE("trainer: a checkpoint that is refused changes nothing, neither numbers nor callbacks") {
+  struct counting : callback {
+    bool refuses = false;
+    std::string text = "0";
+    [[nodiscard]] auto settings() const -> std::string override { return "counting"; }
+    [[nodiscard]] auto state() const -> std::string override { return text; }
+    void restore(std::string const& to) override {
+      if (refuses && to != "0") throw std::invalid_argument("is no state");
+      text = to;
+    }
+    void on_train_epoch_end(fit_control&, epoch_report const& r) override {
+      text = std::to_string(r.epoch);
+    }
+  };
+  auto const data = sines(3, 40);
+  auto const folder = test::folder{};
+  auto source = windows_of(data);
+  auto const of_seed = [&](std::uint64_t seed) {
+    auto t = make<windowed>({.max_epochs = 2, .seed = seed, .folder = folder.path()});
+    t->callbacks = {std::make_shared<counting>(), std::make_shared<counting>()};
+    return t;
+  };
+  of_seed(1)->fit(source);
+  auto const check = [&](auto& t, char const* why) {
+    auto const before = t.parameters();
+    CHECK_THROWS_WITH(t.resume(), Catch::Contains(why));
+    CHECK(test::same_parameters(t.parameters(), before));
+    CHECK(t.progress().step == 0);
+    for (auto const& one : t.callbacks) CHECK(one->state() == "0");
+  };
+  check(*of_seed(2), "was trained with seed 1, expected 2");
+  auto const t = of_seed(1);
+  std::static_pointer_cast<counting>(t->callbacks[1])->refuses = true;
+  check(*t, "is no state");
+}
+TEST_CASE("trainer: the best parameters are the present ones until something was judged") {
+  auto const data = sines(3, 40);
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto const t = make<windowed>({.max_epochs = 2, .stop_after_batches = 1});
+  CHECK(test::same_parameters(t->best(), t->parameters()));
+  CHECK(t->fit(source, monitor) == ending::interrupted);
+  CHECK(test::same_parameters(t->best(), t->parameters()));
+  CHECK(t->test(monitor)[0].value == t->evaluate(t->parameters(), monitor));
+}
+TEST_CASE("trainer: interrupted at the last step of all, the epoch is ended when it is resumed") {
+  auto const data = sines(3, 40);
+  auto source = windows_of(data);
+  auto monitor = windows_of(data, true);
+  auto const folder = test::folder{};
+  auto const options = trainer_options{.max_epochs = 5,
+                                       .max_steps = source.size(),
+                                       .folder = folder.path(),
+                                       .checkpoint_seconds = 0};
+  auto const want = make<windowed>(options);
+  CHECK(want->fit(source, monitor) == ending::finished);
+  auto const all = bytes_of_file(want->checkpoint_file());
+  auto o = options;
+  o.stop_after_batches = source.size();
+  auto const t = make<windowed>(o);
+  auto how = t->fit(source, monitor);
+  if (how == ending::interrupted) {
+    auto const again = make<windowed>(options);
+    again->resume();
+    how = again->fit(source, monitor);
+  }
+  CHECK(how == ending::finished);
+  CHECK(bytes_of_file(want->checkpoint_file()) == all);
+}
+TEST_CASE("trainer: an epoch's rate is that of its last step") {
+  auto const data = sines(3, 40);
+  auto source = windows_of(data);
+  auto const schedule = by_step{cosine_lr{.period = 2 * source.size()}};
+  auto const t = make<windowed>({.max_epochs = 2}, schedule);
+  auto last = 0.0;
+  auto epochs = std::vector<std::pair<double, double>>{};
+  t->on_step = [&](step_report const& r) { last = r.rate; };
+  t->on_epoch = [&](epoch_report const& r) { epochs.emplace_back(r.rate, last); };
+  t->fit(source);
+  REQUIRE(epochs.size() == 2);
+  for (auto const& [told, was] : epochs) CHECK(told == was);
+  CHECK(epochs[1].first > 0);
+}
+TEST_CASE("trainer: a source of fewer epochs than are allowed ends the training with its last") {
+  auto const data = sines(3, 40);
+  auto const folder = test::folder{};
+  auto source = of_three_epochs{windows_of(data)};
+  auto const steps = 2 * source.size() + 1;
+  auto o = trainer_options{
+      .max_epochs = 10, .folder = folder.path(), .stop_after_batches = 2 * source.size()};
+  auto const t = make<windowed>(o);
+  CHECK(t->fit(source) == ending::interrupted);
+  o.stop_after_batches = 0;
+  auto const again = make<windowed>(o);
+  auto fresh = of_three_epochs{windows_of(data)};
+  again->resume();
+  CHECK(again->fit(fresh) == ending::finished);
+  CHECK(again->progress().updates == steps);
+  CHECK(again->fit(fresh) == ending::finished);
+  auto const last = make<windowed>(o);
+  auto another = of_three_epochs{windows_of(data)};
+  last->resume();
+  CHECK(last->fit(another) == ending::finished);
 }

@@ -3,8 +3,10 @@
 
 #include <tessera/compose/constant.hpp>
 #include <tessera/io/file.hpp>
+#include <tessera/io/number_text.hpp>
 
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
@@ -16,8 +18,8 @@ namespace tessera {
 /// model, for constant_parameters<Model, space::signature>(space::values).
 ///
 /// Cost    about 20 bytes of text for each number
-/// Errors  std::invalid_argument where `space` is no name of a namespace; file_error where the
-///         header cannot be written
+/// Errors  std::invalid_argument where `space` is no name of a namespace, and for a number that is
+///         not finite; file_error where the header cannot be written
 template <class P>
 void write_header(std::filesystem::path const& path, std::string const& space, P const& p) {
   auto const letter = [](char c) {
@@ -39,10 +41,11 @@ void write_header(std::filesystem::path const& path, std::string const& space, P
           body += (a > 0 ? ", " : "") + std::to_string(bound_of(S::extents[a]));
         body += ")";
         for (auto i = std::size_t{0}; i < S::capacity; ++i) {
-          char text[40];
-          (void)std::snprintf(text, sizeof text, "%s%aF,", i % 6 == 0 ? "\n    " : " ",
-                              static_cast<double>(w.data()[i]));
-          body += text;
+          auto const number = static_cast<double>(w.data()[i]);
+          if (not std::isfinite(number))
+            throw std::invalid_argument("write_header: expected finite numbers, got " +
+                                        number_text(number, 9) + " in " + where.c_str());
+          body += (i % 6 == 0 ? "\n    " : " ") + binary_number_text(number) + "F,";
         }
         body += "\n";
         numbers += S::capacity;

@@ -3,10 +3,10 @@
 
 #include <tessera/io/file.hpp>
 #include <tessera/io/json_text.hpp>
+#include <tessera/io/number_text.hpp>
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 
 /// What a language model is, whatever file says it, and where two of them differ.
@@ -85,11 +85,7 @@ namespace detail {
 [[nodiscard]] inline auto described_value(model_family f) -> std::string {
   return std::string{name_of(f)};
 }
-[[nodiscard]] inline auto described_value(double x) -> std::string {
-  char text[32];
-  (void)std::snprintf(text, sizeof text, "%.9g", x);
-  return text;
-}
+[[nodiscard]] inline auto described_value(double x) -> std::string { return number_text(x, 9); }
 template <class T> [[nodiscard]] auto same_value(T const& a, T const& b) -> bool { return a == b; }
 /// The same number, of which one may have been a float.
 [[nodiscard]] inline auto same_value(double a, double b) -> bool {
@@ -139,11 +135,7 @@ template <class F> void for_each_fact(model_config const& c, F const& f) {
     text +=
         (text.empty() || text.ends_with('{') ? "\"" : ", \"") + std::string{name} + "\": " + value;
   };
-  auto const number = [](double x) {
-    char digits[32];
-    (void)std::snprintf(digits, sizeof digits, "%.7g", x);  // a file has floats
-    return std::string{digits};
-  };
+  auto const number = [](double x) { return number_text(x, 7); };  // a file has floats
   add("model_type", json_text(name_of(c.family)));
   add("vocab_size", std::to_string(c.vocabulary));
   add("hidden_size", std::to_string(c.width));

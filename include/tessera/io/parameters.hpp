@@ -135,7 +135,8 @@ template <class W>
 void check_tensor(safetensors const& file, std::string const& key, std::set<std::string>& known) {
   auto const& entry = entry_of(file, key);
   auto const want = file_shape<shape_of<W>>();
-  known.insert(key);
+  if (not known.insert(key).second)
+    throw safetensors_error('"' + key + "\": is the name of two parameters of the model");
   if (entry.shape != want)
     throw safetensors_error(
         '"' + key + "\": expected shape " + to_string(want) + ", got " + to_string(entry.shape) +

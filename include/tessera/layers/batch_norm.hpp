@@ -133,8 +133,13 @@ struct batch_norm {
   }
   static constexpr void initialize(auto& p, auto& s, auto&) {
     using T = scalar_of<decltype(s.running_var)>;
-    if constexpr (Options.affine) p.weight = T{1};
+    if constexpr (Options.affine) {
+      p.weight = T{1};
+      p.bias = T{0};
+    }
+    s.running_mean = T{0};
     s.running_var = T{1};
+    s.num_batches_tracked = T{0};
   }
   /// What two chunks observed, together.
   static constexpr void fold(auto& to, auto const& from) {

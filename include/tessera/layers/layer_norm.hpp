@@ -106,7 +106,10 @@ struct layer_norm {
           m.work.sums.data());
   }
   static constexpr void initialize(auto& p, auto&) {
-    if constexpr (Options.affine) p.weight = scalar_of<decltype(p.weight)>{1};
+    if constexpr (Options.affine) {
+      p.weight = scalar_of<decltype(p.weight)>{1};
+      p.bias = scalar_of<decltype(p.bias)>{0};
+    }
   }
 
  private:

@@ -105,7 +105,10 @@ struct sgd {
       p = fma(V(-rate), g, p);
     }
   };
+  /// Errors  std::invalid_argument for nesterov without momentum or with dampening, as torch
   template <class P> void update(P& p, P const& gradient, moments<P>& m) const {
+    require(not nesterov || (momentum > 0 && dampening == 0),
+            "sgd: nesterov needs a momentum and no dampening");
     detail::update_numbers<rule>(
         [&]<class T>(std::type_identity<T>) {
           return rule<T>{static_cast<T>(rate),

@@ -106,8 +106,12 @@ struct one_cycle_lr {
   }
 };
 
-/// `First` until t reaches `until`, then `Second` from its own beginning.
+/// `First` until t reaches `until`, then `Second` from its own beginning. Both count as the whole
+/// does: by_step{sequential_lr{...}}, not a by_step inside.
 template <class First, class Second> struct sequential_lr {
+  static_assert(
+      not requires { First::counts_steps; } && not requires { Second::counts_steps; },
+      "sequential_lr: its parts count as it does: by_step{sequential_lr{...}}");
   First first;
   Second second;
   std::uint64_t until = 1;
@@ -119,7 +123,8 @@ template <class First, class Second> struct sequential_lr {
 template <class First, class Second>
 sequential_lr(First, Second, std::uint64_t) -> sequential_lr<First, Second>;
 
-/// A schedule whose time is counted in batches, where a trainer otherwise counts epochs.
+/// A schedule whose time is counted in updates of the parameters, one for each batch or for each
+/// accumulate_grad_batches of them, where a trainer otherwise counts epochs.
 template <class Schedule> struct by_step {
   static constexpr bool counts_steps = true;
   Schedule schedule;

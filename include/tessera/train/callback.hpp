@@ -167,11 +167,18 @@ void each_state(callbacks const& all, auto const& f) {
   each_state(all, [&](std::string const&, callback const& one) { text += one.settings() + ' '; });
   return text;
 }
-/// The states that a checkpoint has; all of them come from it.
+/// The states that a checkpoint has; all of them come from it, or none.
 ///
 /// Errors  std::exception where one is missing or none
 inline void restore_states(callbacks const& all, std::map<std::string, std::string> const& found) {
-  each_state(all, [&](std::string const& key, callback& one) { one.restore(found.at(key)); });
+  auto before = std::map<std::string, std::string>{};
+  each_state(all, [&](std::string const& key, callback const& one) { before[key] = one.state(); });
+  try {
+    each_state(all, [&](std::string const& key, callback& one) { one.restore(found.at(key)); });
+  } catch (...) {
+    each_state(all, [&](std::string const& key, callback& one) { one.restore(before.at(key)); });
+    throw;
+  }
 }
 /// The best file by the states of a checkpoint: of the first callback that keeps one.
 [[nodiscard]] auto best_file_of(callbacks const& all, auto const& found) -> std::string {

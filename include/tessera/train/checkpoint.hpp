@@ -107,16 +107,22 @@ void save_checkpoint(std::filesystem::path const& path, Training& t, Best const&
   writer.write(path);
 }
 
+/// Accepts every checkpoint.
+struct accept_checkpoint {
+  void operator()(training_progress const&, training_facts const&) const {}
+};
+
 /// Reads a checkpoint: all of it, or nothing where something does not fit. Returns what else the
-/// file says of itself.
+/// file says of itself; accept(progress, facts) sees it before anything changes, and may throw.
 ///
 /// Errors  safetensors_error for a file that is no checkpoint, or of another training: the tensor
 ///         and both shapes are named, or the fact and both words, or the first of other settings
 ///         and both values; with a progress that no training arrives at; file_error
-template <class Training, class Best, class... Parts>
+template <class Training, class Best, class... Parts, class Accept = accept_checkpoint>
 auto load_checkpoint(std::filesystem::path const& path, Training& t, Best& best,
                      training_progress& progress, training_facts const& facts,
-                     std::string const& settings, std::tuple<Parts...>& parts) -> training_facts {
+                     std::string const& settings, std::tuple<Parts...>& parts,
+                     Accept const& accept = {}) -> training_facts {
   auto const file = safetensors::read(path);
   try {
     auto const version = file.metadata().find("tessera.checkpoint");
@@ -155,10 +161,12 @@ auto load_checkpoint(std::filesystem::path const& path, Training& t, Best& best,
                                   " bytes, got " + std::to_string(entry.bytes.size()));
         copies.push_back([&] { std::memcpy(&state, entry.bytes.data(), sizeof state); });
       }
+    auto const told = training_facts{file.metadata().begin(), file.metadata().end()};
+    accept(std::as_const(found), told);
     load_parameters(file, model, "model.");
     load_parameters(file, best, "best.");
     for (auto const& copy : copies) copy();
-    return {file.metadata().begin(), file.metadata().end()};
+    return told;
   } catch (safetensors_error const& e) {
     throw safetensors_error(path.string() + ": " + e.what());
   }

@@ -15,6 +15,7 @@ template <class P> class gradient_sum {
  public:
   explicit gradient_sum(bool wanted) : sum_(wanted ? make_placed<P, backend>() : nullptr) {}
 
+  void clear() { terms_ = 0; }
   /// The gradient and the loss of a batch, means over its terms.
   void add(P const& gradient, double loss, std::size_t terms) {
     for_numbers(

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <tessera/io/file.hpp>
+#include <tessera/io/number_text.hpp>
+#include <tessera/train/settings_text.hpp>
 
+#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -25,7 +26,7 @@ struct named_score {
 struct epoch_report {
   std::uint64_t epoch = 0;  ///< counted from 1
   double rate = 0;
-  double training_loss = 0;   ///< while the weights changed
+  double training_loss = 0;   ///< the batches' mean, while the weights changed
   double monitored_loss = 0;  ///< with frozen weights
   double largest_gradient_norm = 0;
   double seconds = 0;
@@ -38,10 +39,17 @@ namespace detail {
 
 /// A number of a row; nothing for one that there is not.
 [[nodiscard]] inline auto cell_text(double value) -> std::string {
-  if (std::isnan(value)) return ",";
-  char text[32];
-  (void)std::snprintf(text, sizeof text, ",%.9g", value);
-  return text;
+  return std::isnan(value) ? "," : ',' + number_text(value, 9);
+}
+/// Errors  file_error for what is no number
+[[nodiscard]] inline auto number_of_cell(std::filesystem::path const& path, std::string const& cell)
+    -> double {
+  auto value = std::numeric_limits<double>::quiet_NaN();
+  auto const* const end = cell.data() + cell.size();
+  if (cell.empty()) return value;  // nothing stands where nothing was measured
+  if (std::from_chars(cell.data(), end, value).ptr != end)
+    throw file_error(path, "expected a number, got \"" + shortened(cell) + '"');
+  return value;
 }
 /// A row of log.csv up to its last column, which no other run of the same settings has the same.
 [[nodiscard]] inline auto row_text(epoch_report const& r) -> std::string {
@@ -51,7 +59,7 @@ namespace detail {
   for (auto const& score : r.scores) text += cell_text(score.value);
   return text;
 }
-/// The same numbers as a line of log.jsonl.
+/// The same numbers as a line of log.jsonl, which has no word for one that is infinite.
 [[nodiscard]] inline auto json_of_row(std::string const& header, std::string const& row)
     -> std::string {
   auto text = std::string{};
@@ -63,7 +71,7 @@ namespace detail {
     text.append(text.empty() ? "{\"" : ",\"")
         .append(name)
         .append("\":")
-        .append(value.empty() ? "null" : value);
+        .append(value.empty() || value.ends_with("inf") ? "null" : value);
   return text + "}\n";
 }
 /// FNV-1a over one row after another.
@@ -85,7 +93,7 @@ namespace detail {
 /// Writes log.csv and log.jsonl of a folder, a line for each epoch.
 ///
 /// Errors  file_error where the folder is not writable, and where the rows of a training that is
-///         resumed are missing or another's
+///         resumed are missing or another's; std::invalid_argument where a score's name ends a cell
 class epoch_log {
  public:
   /// A new log; or, with `epochs` finished ones and their digest, the log of a training that is
@@ -117,9 +125,7 @@ class epoch_log {
   /// The folder of both files has another name now.
   void move_to(std::filesystem::path folder) { folder_ = std::move(folder); }
   void add(epoch_report const& r) const {
-    char seconds[32];
-    (void)std::snprintf(seconds, sizeof seconds, ",%.3f", r.seconds);
-    auto const row = detail::row_text(r) + seconds;
+    auto const row = detail::row_text(r) + ',' + fixed_number_text(r.seconds, 3);
     append_file(folder_ / "log.csv", row + '\n');
     append_file(folder_ / "log.jsonl", detail::json_of_row(header_, row));
   }
@@ -133,7 +139,13 @@ class epoch_log {
     auto const all_columns = std::string_view{header};
     auto const last = all_columns.rfind(',');
     auto text = std::string{all_columns.substr(0, last)};
-    for (auto const& score : scores) text += ',' + score;
+    for (auto const& score : scores) {
+      if (score.find_first_of(",\"\\\r\n") != std::string::npos)
+        throw std::invalid_argument(
+            "epoch_log: expected names of scores without a comma, a quote or a line's end, got " +
+            score);
+      text += ',' + score;
+    }
     return text + std::string{all_columns.substr(last)};
   }
 
@@ -163,10 +175,7 @@ class epoch_log {
     auto const cells = cells_of(row);
     if (cells.size() != names.size() || cells.size() <= leading)
       throw file_error(path, "has a row without its end");
-    auto const number = [&](std::size_t i) {  // nothing stands where nothing was measured
-      return cells[i].empty() ? std::numeric_limits<double>::quiet_NaN()
-                              : std::strtod(cells[i].c_str(), nullptr);
-    };
+    auto const number = [&](std::size_t i) { return detail::number_of_cell(path, cells[i]); };
     auto& r = result.emplace_back(epoch_report{.epoch = static_cast<std::uint64_t>(number(0)),
                                                .rate = number(1),
                                                .training_loss = number(2),

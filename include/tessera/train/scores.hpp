@@ -31,6 +31,7 @@ struct accuracy {
   }
   template <class Y> [[nodiscard]] static auto value(Y y, auto target) -> double {
     constexpr auto classes = last_of<shape_of<Y>>;
+    require(target.size() * classes == y.size(), "accuracy: target has an element a row of y");
     auto right = std::size_t{0};
     for (auto r = std::size_t{0}; r < target.size(); ++r) {
       auto const* const row = y.data() + r * classes;

@@ -39,14 +39,7 @@ template <class Training, class Loss, class... Parts> class stepper {
     auto const sharing = shared_operations(workers_);
     auto const n = std::min(options_.accumulate_grad_batches, batches - p.batch);
     auto& gradient = training_.passes[0].gradient;
-    for (auto i = std::uint64_t{1}; i < n; ++i) {
-      auto const own = differentiate(source, slots, p);
-      sum_.add(gradient, own.loss, own.terms);
-      absorb_observed<typename Training::model>(training_.statistics, training_.passes[0].observed);
-      count(p);
-      on_batch(own.loss);
-    }
-    auto const own = differentiate(source, slots, p);
+    auto const own = differentiate_all(source, slots, n, p, on_batch);
     auto loss = own.loss;
     if (n > 1) {
       sum_.add(gradient, own.loss, own.terms);
@@ -75,6 +68,27 @@ template <class Training, class Loss, class... Parts> class stepper {
   static void count(training_progress& p) {
     ++p.batch;
     ++p.step;
+  }
+  /// The last of n batches; those before it are in the sum. What throws leaves none of them.
+  template <class Source>
+  auto differentiate_all(Source const& source, auto const& slots, std::uint64_t n,
+                         training_progress& p, auto const& on_batch) -> differentiated {
+    auto const begun = std::pair{p.batch, p.step};
+    sum_.clear();
+    try {
+      for (auto i = std::uint64_t{1}; i < n; ++i) {
+        auto const own = differentiate(source, slots, p);
+        sum_.add(training_.passes[0].gradient, own.loss, own.terms);
+        absorb_observed<typename Training::model>(training_.statistics,
+                                                  training_.passes[0].observed);
+        count(p);
+        on_batch(own.loss);
+      }
+      return differentiate(source, slots, p);
+    } catch (...) {
+      std::tie(p.batch, p.step) = begun;
+      throw;
+    }
   }
   template <class Source>
   auto differentiate(Source const& source, auto const& slots, training_progress const& p)

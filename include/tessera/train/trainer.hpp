@@ -66,10 +66,15 @@ class trainer : private fit_control {
   }
 
   [[nodiscard]] auto parameters() -> parameters_type& { return training_->parameters; }
-  [[nodiscard]] auto best() const -> parameters_type const& { return *best_; }
+  /// Those that were judged best; until something was judged, what `parameters` are.
+  [[nodiscard]] auto best() const -> parameters_type const& {
+    return progress_.validations == 0 ? training_->parameters : *best_;
+  }
   /// The statistics that belong to them; of a model without any, an empty object.
   [[nodiscard]] auto statistics() -> statistics_type& { return training_->statistics; }
-  [[nodiscard]] auto best_statistics() const -> statistics_type const& { return *best_statistics_; }
+  [[nodiscard]] auto best_statistics() const -> statistics_type const& {
+    return progress_.validations == 0 ? training_->statistics : *best_statistics_;
+  }
   [[nodiscard]] auto progress() const -> training_progress const& override { return progress_; }
   template <class Part> [[nodiscard]] auto part() const -> Part const& {
     return std::get<Part>(parts_.all);
@@ -90,18 +95,23 @@ class trainer : private fit_control {
   void resume(std::string const& which = "last") {
     auto const file = file_of(which);
     auto best_model = detail::learned{*best_, *best_statistics_};
-    auto const found = load_checkpoint(file, *training_, best_model, progress_, facts(),
-                                       options_.settings, parts_.all);
-    if (progress_.seed != options_.seed)
-      throw safetensors_error(file.string() + ": was trained with seed " +
-                              std::to_string(progress_.seed) + ", expected " +
-                              std::to_string(options_.seed));
-    try {
-      detail::restore_states(callbacks, found);
-    } catch (std::exception const& e) {
-      throw safetensors_error(file.string() + ": " + e.what());
-    }
-    batches_of_epoch_ = found.at("batches");
+    (void)load_checkpoint(file, *training_, best_model, progress_, facts(), options_.settings,
+                          parts_.all, [&](training_progress const& p, training_facts const& found) {
+                            if (p.seed != options_.seed)
+                              throw safetensors_error("was trained with seed " +
+                                                      std::to_string(p.seed) + ", expected " +
+                                                      std::to_string(options_.seed));
+                            auto const batches = found.find("batches");
+                            if (batches == found.end())
+                              throw safetensors_error("does not tell the batches of an epoch");
+                            try {
+                              detail::restore_states(callbacks, found);
+                            } catch (std::exception const& e) {
+                              throw safetensors_error(e.what());
+                            }
+                            batches_of_epoch_ = batches->second;
+                          });
+    judged_at_ = never;  // what this object has seen is of another training
     resumed_ = true;
   }
 
@@ -159,6 +169,7 @@ class trainer : private fit_control {
       requires(Schedule s, reduce_on_plateau::state state) { s.observe(state, 1.0, 1.0); };
   template <class Validate> static constexpr bool validates = not std::same_as<Validate, nothing>;
   static constexpr auto none = std::numeric_limits<double>::quiet_NaN();
+  static constexpr auto never = ~std::uint64_t{0};
 
   /// One alone launches on a device, whose launches run in order.
   [[nodiscard]] static auto threads_of(std::size_t wanted) -> std::size_t {
@@ -255,13 +266,16 @@ class trainer : private fit_control {
   template <class Source> void check_progress(Source const& source) {
     auto const batches = training_batches_of(source);
     auto const now = std::to_string(batches);
-    auto problem = progress_.problem(options_.max_epochs, batches);
-    if constexpr (requires { requires Source::epochs_differ; }) problem = progress_.problem();
-    if (resumed_ && now != batches_of_epoch_)
+    constexpr auto differ = requires { requires Source::epochs_differ; };
+    auto problem = differ ? progress_.problem() : progress_.problem(options_.max_epochs, batches);
+    if (resumed_ && not differ && now != batches_of_epoch_)
       problem = "an epoch has " + now + " batches, it had " + batches_of_epoch_;
     if (not problem.empty())
       throw std::invalid_argument("trainer: the checkpoint is of another training: " + problem);
-    batches_of_epoch_ = now;
+    if (not differ || batches_of_epoch_.empty()) batches_of_epoch_ = now;
+    epochs_ = options_.max_epochs;
+    if constexpr (requires { source.epochs(); })
+      epochs_ = std::min(epochs_, std::uint64_t{source.epochs()});
   }
 
   // -- epochs ------------------------------------------------------------------------------------
@@ -270,7 +284,7 @@ class trainer : private fit_control {
   }
   [[nodiscard]] auto is_done() const -> bool {
     auto const has_all_steps = options_.max_steps > 0 && progress_.updates >= options_.max_steps;
-    return has_all_steps || progress_.epoch >= options_.max_epochs;
+    return has_all_steps || progress_.epoch >= epochs_;
   }
   [[nodiscard]] auto is_out_of_time() const -> bool {
     return options_.max_time > 0 && done_ > 0 && seconds_since(began_) >= options_.max_time;
@@ -310,7 +324,8 @@ class trainer : private fit_control {
     tell([&](callback& one) { one.on_fit_start(*this); });
     if (not resumed_ && progress_.step == 0) begin(validate);
     for (;;) {
-      if (auto const how = ended()) {
+      // An epoch that was begun is ended, too, where its last step was the last of all.
+      if (auto const how = ended(); how && progress_.batch == 0) {
         save_own();
         return *how;
       }
@@ -337,23 +352,27 @@ class trainer : private fit_control {
   /// saved.
   template <class Source, class Validate>
   auto run_batches(Source& source, auto const& slots, Validate const& validate) -> bool {
-    source.begin(options_.overfit_batches.is_none() ? progress_.epoch : 0);
+    auto const epoch = options_.overfit_batches.is_none() ? progress_.epoch : std::uint64_t{0};
+    source.begin(epoch);
     auto const batches = training_batches_of(source);
     auto const every = std::max(options_.val_check_interval.of(batches), std::uint64_t{1});
     tell([&](callback& one) { one.on_train_epoch_start(*this, batches); });
-    while (progress_.batch < batches) {
+    while (progress_.batch < batches && not is_done()) {
       auto const first = progress_.batch;
       step(source, slots, batches);
       auto const ends = progress_.batch == batches;
       if constexpr (validates<Validate>)
-        if (is_validated(false) && not ends && first / every != progress_.batch / every)
+        if (is_validated(false) && not ends && first / every != progress_.batch / every) {
           (void)judge(validated_by(validate));
+          source.begin(epoch);  // the validation's may be the same
+        }
       if (ends || ended()) break;
       auto const leaves = interrupt_guard::requested() || has_enough();
       rest(leaves);
       if (leaves) return false;
     }
-    if (progress_.batch == batches && (interrupt_guard::requested() || has_enough())) {
+    if (progress_.batch == batches && not is_done() &&
+        (interrupt_guard::requested() || has_enough())) {
       save_own();
       return false;
     }
@@ -368,6 +387,12 @@ class trainer : private fit_control {
   }
   [[nodiscard]] auto rate() const -> double {
     return detail::rate_of(schedule_, optimizer_.rate, progress_);
+  }
+
+  [[nodiscard]] auto rate_of_last_step() const -> double {
+    auto before = progress_;
+    --before.updates;
+    return detail::rate_of(schedule_, optimizer_.rate, before);
   }
 
   // -- steps -------------------------------------------------------------------------------------
@@ -435,7 +460,7 @@ class trainer : private fit_control {
   auto end_epoch(Validate const& validate, std::vector<std::string> const& names,
                  clock::time_point begun) -> epoch_report {
     auto const loss = progress_.loss_sum / static_cast<double>(progress_.batch);
-    auto const last = ended() || progress_.epoch + 1 == options_.max_epochs;
+    auto const last = ended() || progress_.epoch + 1 == epochs_;
     auto const measure = [&] {
       if constexpr (validates<Validate>)
         return validated_by(validate);
@@ -449,7 +474,7 @@ class trainer : private fit_control {
     else if (validated)
       monitored = monitored_of(judged_);
     auto report = epoch_report{.epoch = progress_.epoch + 1,
-                               .rate = rate(),
+                               .rate = rate_of_last_step(),
                                .training_loss = loss,
                                .monitored_loss = validated ? judged_[0].value : none,
                                .largest_gradient_norm = progress_.largest_norm,
@@ -495,8 +520,9 @@ class trainer : private fit_control {
   evaluation_type evaluation_;
   detail::stepper<Training, Loss, Parts...> stepper_;
   training_progress progress_;
-  scores_type judged_;                           // of the last validation of this process,
-  std::uint64_t judged_at_ = ~std::uint64_t{0};  // and the step that it was after
+  scores_type judged_;               // of the last validation of this process,
+  std::uint64_t judged_at_ = never;  // and the step that it was after
+  std::uint64_t epochs_ = 0;         // at most: the options', or the source's where it has fewer
   std::string batches_of_epoch_;
   bool resumed_ = false;
   bool stops_ = false;
