@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <tessera/text/conversation.hpp>
 #include <tessera/train/interrupt.hpp>
 
 #include <cstdio>
@@ -38,15 +39,17 @@ class conversation {
   [[nodiscard]] auto ask(std::string const& text, std::size_t max_tokens) const -> question {
     auto const context = model_.runs->bounds().context;
     auto const most = context - std::min(context / 4, max_tokens);
-    auto asked = question{messages_};
-    asked.messages.push_back({"user", text});
-    auto const tokens = [&] { return model_.texts.encode_chat(asked.messages).size(); };
-    for (; asked.messages.size() > system_ + 1 && tokens() > most; ++asked.left) {
-      auto const oldest = asked.messages.begin() + static_cast<std::ptrdiff_t>(system_);
-      asked.messages.erase(oldest, oldest + 2);
-    }
-    if (auto const rest = tokens(); rest > context) throw context_error(context, rest);
-    return asked;
+    auto const tokens = [&](std::vector<chat_message> const& messages) {
+      return model_.texts.encode_chat(messages).size();
+    };
+    auto all = messages_;
+    all.push_back({"user", text});
+    auto const exchanges = (messages_.size() - system_) / 2;
+    auto rest = without_oldest(all, system_, exchanges,
+                               [&](auto const& messages) { return tokens(messages) <= most; });
+    if (auto const n = tokens(rest); n > context) throw context_error(context, n);
+    auto const left = (all.size() - rest.size()) / 2;
+    return {std::move(rest), left};
   }
   void keep(question asked, std::string answer) {
     messages_ = std::move(asked.messages);

@@ -3,6 +3,7 @@
 
 #include <tessera/generate/engine.hpp>
 #include <tessera/group/agent.hpp>
+#include <tessera/text/conversation.hpp>
 
 /// Agents that share the weights of one engine.
 namespace tessera::inline TESSERA_TARGET {
@@ -166,25 +167,9 @@ class engine_round : public std::enable_shared_from_this<engine_round> {
       -> std::vector<std::uint32_t> {
     auto const context = model_.runs->bounds().context;
     auto const longest = context - std::min(context / 4, most);
-    auto const without = [&](std::size_t turns) {  // two messages each, behind the system's
-      auto rest = asked;
-      auto const oldest = rest.begin() + 1;
-      rest.erase(oldest, oldest + 2 * static_cast<std::ptrdiff_t>(turns));
-      return model_.encode(rest);
-    };
-    auto prompt = without(0);
-    // As many as are too few, and the fewest that are known to do, or all.
-    auto few = std::size_t{0};
-    auto enough = prompt.size() > longest ? request_.task.earlier.size() : 0;
-    if (enough > 0) prompt = without(enough);
-    while (enough > few + 1) {
-      auto const some = few + (enough - few) / 2;
-      auto shorter = without(some);
-      auto const fits = shorter.size() <= longest;
-      if (fits) prompt = std::move(shorter);
-      (fits ? enough : few) = some;
-    }
-    return prompt;
+    auto const turns = request_.task.earlier.size();  // the system's message is before them
+    return model_.encode(without_oldest(
+        asked, 1, turns, [&](auto const& rest) { return model_.encode(rest).size() <= longest; }));
   }
   /// Generations have numbers, by which draws differ, and of which only the last is heard.
   void submit(generation_request request, std::vector<group_message> const& asked,
