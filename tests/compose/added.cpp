@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
 #include <tessera/compose/added.hpp>
+#include <tessera/layers/conv1d.hpp>
 #include <tessera/layers/identity.hpp>
 
 using namespace tessera;
@@ -27,4 +28,14 @@ TEST_CASE("added: gradient check, where outputs are read too; a stream is the se
   test::passes_gradient_check<sequential<linear<4, 4>, added<identity, linear<4, 4>>, linear<4, 2>>,
                               tensor<double, shape<at_most(5), 4>>>(1, 0.7, 3);
   test::streams_like_a_sequence<model, tensor<float, shape<5, 2, 4>>>();
+}
+TEST_CASE("added: outputs of different actual extents are refused") {
+  using halves =
+      added<conv1d<4, 4, 3, {.stride = 2, .padding = 1}>, conv1d<4, 4, 2, {.stride = 2}>>;
+  using X = tensor<float, shape<at_most(10), 2, 4>>;
+  auto const run = std::make_unique<inference<halves, X>>();
+  auto const p = parameters_of<halves, owned<float>>{};
+  auto const x = X{};
+  CHECK_NOTHROW((*run)(p, x.sized(10)));                                      // 5 and 5
+  CHECK_THROWS_WITH((*run)(p, x.sized(9)), Catch::Contains("same extents"));  // 5 and 4
 }

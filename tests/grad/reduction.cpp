@@ -26,6 +26,24 @@ TEST_CASE("reductions: gradients along any axes") {
   test::passes_gradient_check<extremes<1>, X>();
   test::passes_gradient_check<extremes<0, 1, 2>, X>();
 }
+struct norms {
+  template <class Storage> struct parameters {};
+  static constexpr bool row_wise = false;
+  static constexpr auto forward(auto const&, auto x) { return norm(x, axis<-1>); }
+};
+TEST_CASE("norm: a row of zeros has the slope 0, as torch's") {
+  test::passes_gradient_check<norms, tensor<double, shape<3, 4>>>();
+  using X = tensor<double, shape<2, 2>>;
+  auto const pass = std::make_unique<differentiation<norms, X>>();
+  auto const p = parameters_of<as_layer<norms>, owned<double>>{};
+  auto const x = X{{0, 0, 3, 4}};
+  auto dx = X{};
+  *pass = {};
+  pass->forward(p, x);
+  pass->dy = {{1, 1}};
+  pass->backward(p, x, view_of<X>(dx), pass->gradient, plain_context{});
+  CHECK(test::distance(dx, {0, 0, 0.6, 0.8}) < 1e-15);
+}
 struct largest {
   template <class Storage> struct parameters {};
   static constexpr auto forward(auto const&, auto x) { return max(x, axis<-1>); }

@@ -16,7 +16,9 @@ struct leaky_relu : without_numbers {
   static constexpr auto forward(auto const&, auto x) { return where(x > 0, x, 0.01 * x); }
 };
 struct elu : without_numbers {
-  static constexpr auto forward(auto const&, auto x) { return where(x > 0, x, expm1(min(x, 0.0))); }
+  static constexpr auto forward(auto const&, auto x) {
+    return where(x >= 0, x, expm1(min(x, 0.0)));
+  }
 };
 struct glu : without_numbers {
   static constexpr auto forward(auto const&, auto x) {
@@ -76,4 +78,32 @@ TEMPLATE_TEST_CASE("recipes: gradient check", "", softmax_layer, leaky_relu, elu
 }
 TEST_CASE("recipes: the mean of an image, by channel") {
   test::passes_gradient_check<global_average, tensor<double, shape<2, 3, 3, 4>>>();
+}
+TEST_CASE("recipes: the slopes of torch at 0") {
+  using X = tensor<double, shape<1>>;
+  auto const slope = []<class Layer>(std::type_identity<Layer>) {
+    auto const pass = std::make_unique<differentiation<Layer, X>>();
+    auto const p = parameters_of<as_layer<Layer>, owned<double>>{};
+    auto const x = X{{0}};
+    auto dx = X{};
+    *pass = {};
+    pass->forward(p, x);
+    pass->dy = {{1}};
+    pass->backward(p, x, view_of<X>(dx), pass->gradient, plain_context{});
+    return dx(0);
+  };
+  CHECK(slope(std::type_identity<elu>{}) == 1);
+  CHECK(slope(std::type_identity<leaky_relu>{}) == 0.01);
+}
+struct turned : without_numbers {
+  static constexpr bool row_wise = false;
+  static constexpr auto forward(auto const&, auto x) { return transpose(x, axis<1, 0, 2>); }
+};
+TEST_CASE("trace: extents that are not those of the output are refused") {
+  using X = tensor<float, shape<at_most(8), at_most(8), 4>>;
+  auto const run = std::make_unique<inference<turned, X>>();
+  auto const p = parameters_of<as_layer<turned>, owned<float>>{};
+  auto x = X{};
+  CHECK_NOTHROW((*run)(p, x.sized(5, 5)));
+  CHECK_THROWS_WITH((*run)(p, x.sized(5, 2)), Catch::Contains("bounded extent"));
 }

@@ -298,3 +298,26 @@ TEST_CASE("attention: an encoder and its decoder agree with torch, and the weigh
       },
       pass->gradient);
 }
+template <bool BatchFirst, class X, class W> auto weights_of_self(X const& x, W& w) {
+  using model =
+      sequential<attention_layer<8, attention_options{
+                                        .heads = 2, .batch_first = BatchFirst, .weights = true}>>;
+  auto const p = std::make_unique<parameters_of<model, owned<float>>>();
+  test::fill_parameters(*p, 1);
+  auto const pass =
+      std::make_unique<differentiation<model, X, given_as<tag::attention_weights, W>>>();
+  (void)pass->forward(*p, x, given<tag::attention_weights>(w, view_of<W>(w)));
+}
+TEST_CASE("attention: the weights are by lane, head, query and key, with the batch first too") {
+  auto x = tensor<float, shape<2, 5, 8>>{};
+  auto turned = tensor<float, shape<5, 2, 8>>{};
+  auto w = tensor<float, shape<2, 2, 5, 5>>{};
+  auto want = w;
+  test::fill(x, 2);
+  turned = transpose(x, axis<1, 0, 2>);
+  weights_of_self<true>(x, w);
+  weights_of_self<false>(turned, want);
+  CHECK(test::same_bits(w, want));
+  auto const sums = evaluate(sum(w, axis<-1>));
+  for (auto const one : sums) CHECK(one == Approx(1));
+}

@@ -130,3 +130,18 @@ TEST_CASE("losses: agree with torch") {
     CHECK(test::distance(dy, g[key + ".dy"]) <= 1e-7);
   }
 }
+TEST_CASE("cross_entropy: a target of other extents than the rows of y is refused") {
+  using Y = tensor<float, shape<at_most(8), 4>>;
+  using Target = tensor<std::int64_t, shape<at_most(8)>>;
+  auto const y = Y{};
+  auto const target = Target{};
+  auto dy = Y{};
+  auto const slopes = [&](std::size_t rows, std::size_t targets) {
+    (void)cross_entropy{}.value_and_slope(y.sized(rows), target.sized(targets), dy.sized(rows), 1);
+  };
+  CHECK_NOTHROW(slopes(5, 5));
+  CHECK_THROWS_WITH(slopes(5, 8), Catch::Contains("an element a row"));
+  CHECK_THROWS_WITH(slopes(8, 5), Catch::Contains("an element a row"));
+  CHECK_THROWS_WITH(cross_entropy{}.value(y.sized(5), target.sized(8), 1),
+                    Catch::Contains("an element a row"));
+}

@@ -26,3 +26,5 @@ TEST_CASE("upsample: agrees with torch") {
   test::agrees_with_torch<upsample<2>, tensor<float, shape<2, 3, 4, 5>>>(g, "two.");
   test::agrees_with_torch<upsample<3>, tensor<float, shape<1, 2, 1, 2>>>(g, "three.");
 }
+static_assert(not accepts<upsample<2>, shape<1, at_most(4), 4, 3>>, "an image has fixed extents");
+static_assert(not accepts<upsample<2>, shape<1, 4, at_most(4), 3>>, "an image has fixed extents");

@@ -114,3 +114,25 @@ TEST_CASE("elementwise: cast changes the scalar type") {
   tensor<std::int32_t, shape<3>> const n = cast<std::int32_t>(x);
   CHECK(n[1] == -2);
 }
+TEST_CASE("cast: to the type that vectors of the numbers have") {
+  auto x = tensor<float, shape<20>>{};
+  test::fill(x, 1);
+  tensor<float, shape<20>> const same = cast<float>(x);
+  CHECK(test::same_bits(same, x));
+  auto half = tensor<f16, shape<20>>{};
+  for (auto i = std::size_t{0}; i < 20; ++i) half(i) = static_cast<f16>(x(i));
+  tensor<float, shape<20>> const wide = cast<float>(half) + 1;
+  for (auto i = std::size_t{0}; i < 20; ++i) CHECK(wide(i) == static_cast<float>(half(i)) + 1);
+  auto const d = tensor<double, shape<3>>{{1, 2, 3}};
+  tensor<double, shape<3>> const twice = cast<double>(d) * 2;
+  CHECK(twice(2) == 6);
+}
+TEST_CASE("expressions: a whole number that the array's type does not have is refused") {
+  auto const pixels = tensor<std::uint8_t, shape<2>>{{100, 200}};
+  auto const ids = tensor<std::int32_t, shape<2>>{{1, 2}};
+  CHECK_THROWS_WITH((void)(pixels > 300), Catch::Contains("none of the array's type"));
+  CHECK_THROWS_WITH((void)(pixels == -1), Catch::Contains("none of the array's type"));
+  CHECK_THROWS_WITH((void)(ids == 5'000'000'000LL), Catch::Contains("none of the array's type"));
+  CHECK(evaluate(where(pixels > 150, 1.0F, 0.0F) + 0.0F)(1) == 1);
+  CHECK(evaluate(where(ids == 2LL, 1.0F, 0.0F) + 0.0F)(1) == 1);
+}

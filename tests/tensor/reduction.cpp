@@ -166,3 +166,37 @@ TEST_CASE("reductions: rows are added to what is there") {
     for (auto c = std::size_t{0}; c < 3; ++c) CHECK(sums[c] == Approx(want[c]).epsilon(1e-13));
   }
 }
+TEST_CASE("reductions: softmax and its like hold a temporary themselves") {
+  using X = tensor<float, shape<2, 3>>;
+  auto const make = [] { return X{{1, 2, 3, 4, 4, 4}}; };
+  auto const x = make();
+  auto const same = [&](auto const& of_temporary, auto const& of_named) {
+    return test::same_bits(evaluate(of_temporary), evaluate(of_named));
+  };
+  CHECK(same(softmax(make(), axis<-1>), softmax(x, axis<-1>)));
+  CHECK(same(log_softmax(make(), axis<-1>), log_softmax(x, axis<-1>)));
+  CHECK(same(logsumexp(make(), axis<-1>), logsumexp(x, axis<-1>)));
+  CHECK(same(variance(make(), axis<-1>), variance(x, axis<-1>)));
+}
+TEST_CASE("reductions: outer axes around a kept one of extent 1 have the bits of the reference") {
+  auto x = tensor<float, shape<4, 1, 8>>{};
+  test::fill(x, 3);
+  auto slow = tensor<float, shape<4, 1, 8>, reference>{};
+  std::ranges::copy(x.values, slow.values);
+  tensor<float, shape<1>> const a = sum(x, axis<0, 2>);
+  tensor<float, shape<1>, reference> const b = sum(slow, axis<0, 2>);
+  CHECK(a(0) == b(0));
+}
+TEST_CASE("reductions: maxima and minima of whole numbers, also where all are on one side of 0") {
+  auto const below = tensor<std::int32_t, shape<2, 3>>{{-5, -3, -9, -7, -8, -6}};
+  auto const above = tensor<std::int64_t, shape<2, 3>>{{5, 3, 9, 7, 8, 6}};
+  tensor<std::int32_t, shape<>> const largest = max(below);
+  tensor<std::int64_t, shape<>> const smallest = min(above);
+  CHECK(largest() == -3);
+  CHECK(smallest() == 3);
+  tensor<std::int32_t, shape<2>> const rows = max(below, axis<1>);
+  CHECK(rows(0) == -3);
+  CHECK(rows(1) == -6);
+  tensor<std::int64_t, shape<3>> const columns = min(above, axis<0>);
+  CHECK(columns(2) == 6);
+}

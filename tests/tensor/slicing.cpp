@@ -71,3 +71,11 @@ TEST_CASE("slicing: a number is broadcast to any shape") {
   auto const one_number = tensor<float, shape<>>{{7}};
   CHECK(evaluate(broadcast_to<shape<2>>(one_number) * 2.0F)(1) == 14);
 }
+TEST_CASE("slicing: what is repeated cannot be written, as one number has many places") {
+  auto x = tensor<float, shape<1, 3>>{{1, 2, 3}};
+  auto const y = broadcast_to<shape<2, 3>>(x);
+  static_assert(std::same_as<decltype(y.data()), float const*>);
+  CHECK(test::distance(evaluate(y + 0), {1, 2, 3, 1, 2, 3}) == 0);
+  auto const of_a_view = broadcast_to<shape<2, 3>>(view_of<tensor<float, shape<1, 3>>>(x));
+  static_assert(std::same_as<decltype(of_a_view.data()), float const*>);
+}

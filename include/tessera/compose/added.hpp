@@ -38,6 +38,8 @@ struct added : composition<added<First, Second>, First, Second> {
     inside.template forward<0>(x, y);
     if constexpr (keeps_f && decltype(inside)::Call::training)
       assign(inside.template value<1>(y.actual), as_const(y));
+    require(tessera::output_extents<f>(x.actual) == tessera::output_extents<g>(x.actual),
+            "added: the outputs of both layers have the same extents");
     auto const other = inside.template value<0>(y.actual);
     inside.template forward<1>(x, other);
     y += other;

@@ -92,6 +92,7 @@ template <class L> struct traced {
     auto e = tessera::detail::as_node<scalar_of<decltype(x)>>(L::forward(p, x));
     e.bind(m.kept.of_rows);
     e.compute();
+    tessera::detail::check_extents(y, e);
     tessera::detail::assign_pass(y, e);
   }
   static constexpr void backward(auto const& p, auto x, auto, auto dy, auto dx, auto& gradient,

@@ -405,6 +405,15 @@ struct attention_layer {
 
  private:
   // -- the shapes of inputs
+  /// The extent of time, or of all axes between the first and the last one where that is the batch.
+  template <class S> [[nodiscard]] static consteval auto time_of() -> extent {
+    if constexpr (not Options.batch_first)
+      return S::extents[0];
+    else if constexpr (S::rank == 3)
+      return S::extents[1];
+    else
+      return static_cast<extent>(S::capacity / (bound_of(S::extents[0]) * last_of<S>));
+  }
   template <class S, class Call> struct wanted_inputs {
     static constexpr extent first = S::extents[0];
     using sample = typename std::conditional_t<steps<Call>, std::type_identity<S>,
@@ -422,8 +431,8 @@ struct attention_layer {
     }
     template <class G> [[nodiscard]] static constexpr auto want(tag::attention_weights) {
       constexpr auto lane = lanes::rank == 1 ? lanes::extents[0] : extent(lanes::capacity);
-      constexpr auto keys = shape_of<entries_of<tensor<float, S>, Call>>::extents[0];
-      return shape<lane, static_cast<extent>(heads), steps<Call> ? 1 : first, keys>{};
+      constexpr auto keys = time_of<shape_of<entries_of<tensor<float, S>, Call>>>();
+      return shape<lane, static_cast<extent>(heads), steps<Call> ? 1 : time_of<S>(), keys>{};
     }
   };
   template <class Call, class Tag, bool Used, class Wanted>
@@ -741,9 +750,12 @@ struct attention_layer {
                                                           m.work.head);
       if constexpr (shows<typename decltype(m)::call_type>) {
         auto const to = m.template slope<tag::attention_weights>();
-        if (to.has_memory())
+        if (to.has_memory()) {
+          require(to.view.size() == s.lanes * heads * s.times * keys,
+                  "attention: the weights have a place for each lane, head, query and key");
           scaled_dot_product_attention.template weights<B, T>(every, m.kept.log_sum.data(),
                                                               to.data());
+        }
       }
     }
     if constexpr (projects_out) {

@@ -37,6 +37,14 @@ template <class Loss, class Y, class Target> [[nodiscard]] constexpr auto is_lik
   return as_const(y).actual == as_const(target).actual;
 }
 
+/// Whether a target has one element for each row of y.
+[[nodiscard]] constexpr auto has_rows_of(auto const& y, auto const& target) -> bool {
+  auto const rows = as_const(target).actual;
+  for (auto a = std::size_t{0}; a < shape_of<decltype(target)>::rank; ++a)
+    if (rows[a] != as_const(y).actual[a]) return false;
+  return true;
+}
+
 /// What losses of single elements share. A rule has of(y, target), the loss of an element as an
 /// expression, and slope(y, target, scale).
 template <class Loss, class Y, class Target>
@@ -213,6 +221,7 @@ struct cross_entropy {
     constexpr auto classes = last_of<shape_of<Y>>;
     static_assert(std::same_as<shape_of<decltype(target)>, without_last<shape_of<Y>>>,
                   "cross_entropy: target has the shape of y without its last axis");
+    require(detail::has_rows_of(y, target), "cross_entropy: target has an element a row of y");
     return kernel_for<detail::cross_entropy_fn, backend_of<Y>>::rows(
         detail::cross_entropy_rows<T>{target.size(), classes, ignore_index,
                                       static_cast<T>(label_smoothing), scale},

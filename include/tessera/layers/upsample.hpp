@@ -15,7 +15,10 @@ template <std::size_t Factor> struct upsample : without_parameters {
   static_assert(Factor > 0, "upsample: at least by one");
   static constexpr auto about = facts{};
 
-  template <class S> using expected_shape = with_rank_at_least<S, 3>;
+  template <class S, class R = with_rank_at_least<S, 3>>
+  using expected_shape =
+      with_extent<with_extent<R, R::rank - 3, static_cast<extent>(bound_at<R, -3>)>, R::rank - 2,
+                  static_cast<extent>(bound_at<R, -2>)>;
   template <class S>
   using output_shape =
       with_extent<with_extent<S, S::rank - 3, static_cast<extent>(Factor* bound_at<S, -3>)>,

@@ -23,11 +23,15 @@ struct adds {
 /// Maximum; NaN wins.
 struct takes_larger {
   template <class T> static constexpr auto neutral() -> T {
-    return -std::numeric_limits<T>::infinity();
+    using limits = std::numeric_limits<T>;
+    return limits::has_infinity ? -limits::infinity() : limits::lowest();
   }
   template <class V> TESSERA_INLINE static constexpr auto join(V a, V b) -> V {
     using namespace lane;
-    return select(a != a, a, select(b > a, b, select(b != b, b, a)));
+    if constexpr (std::is_integral_v<V>)
+      return b > a ? b : a;
+    else
+      return select(a != a, a, select(b > a, b, select(b != b, b, a)));
   }
   /// The same where b is no NaN.
   template <class V> TESSERA_INLINE static constexpr auto join_number(V a, V b) -> V {
@@ -37,11 +41,15 @@ struct takes_larger {
 };
 struct takes_smaller {
   template <class T> static constexpr auto neutral() -> T {
-    return std::numeric_limits<T>::infinity();
+    using limits = std::numeric_limits<T>;
+    return limits::has_infinity ? limits::infinity() : limits::max();
   }
   template <class V> TESSERA_INLINE static constexpr auto join(V a, V b) -> V {
     using namespace lane;
-    return select(a != a, a, select(b < a, b, select(b != b, b, a)));
+    if constexpr (std::is_integral_v<V>)
+      return b < a ? b : a;
+    else
+      return select(a != a, a, select(b < a, b, select(b != b, b, a)));
   }
   /// The same where b is no NaN.
   template <class V> TESSERA_INLINE static constexpr auto join_number(V a, V b) -> V {

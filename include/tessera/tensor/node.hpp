@@ -41,6 +41,12 @@ template <class With, class E> [[nodiscard]] constexpr auto as_node(E&& e) {
     static_assert(has_fractions || (is_whole && both_are_truths),
                   "expression: this number is none of the array's type, and would be changed; "
                   "cast<T>(x) converts the array");
+    constexpr auto may_wrap =
+        not has_fractions && is_whole && static_cast<With>(2) != static_cast<With>(1);
+    if constexpr (may_wrap)
+      require(static_cast<X>(static_cast<With>(e)) == e &&
+                  (static_cast<With>(e) < static_cast<With>(0)) == (e < static_cast<X>(0)),
+              "expression: this number is none of the array's type; cast<T>(x) converts the array");
     return nodes::constant<With>{{}, static_cast<With>(e)};
   } else if constexpr (expression<X>) {
     return X(std::forward<E>(e));

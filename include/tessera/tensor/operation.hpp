@@ -127,6 +127,15 @@ struct sqrt {
     return constant_like(y, 0.5) / y;
   }
 };
+/// The root of a sum of squares: as torch's norm, with the slope 0 where it is 0.
+struct length {
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return detail::root(a); }
+  template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {
+    using namespace lane;
+    auto const zero = constant_like(y, 0);
+    return select(y == zero, zero, constant_like(y, 0.5) / y);
+  }
+};
 struct rsqrt {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::rsqrt(a); }
   template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V a) {
@@ -273,9 +282,14 @@ struct inverse {
   template <class M> TESSERA_INLINE static constexpr auto value(M a) { return !a; }
 };
 template <class To> struct cast {
-  template <class V> TESSERA_INLINE static constexpr auto value(V a) { return static_cast<To>(a); }
-  template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(To, V) {
-    return static_cast<V>(1);
+  template <class V> TESSERA_INLINE static constexpr auto value(V a) {
+    if constexpr (requires { requires std::same_as<typename lane::traits<V>::scalar, To>; })
+      return a;
+    else
+      return static_cast<To>(a);
+  }
+  template <std::size_t, class Y, class V> TESSERA_INLINE static constexpr auto slope(Y, V a) {
+    return constant_like(a, 1);
   }
 };
 

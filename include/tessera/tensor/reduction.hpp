@@ -98,6 +98,11 @@ template <std::ptrdiff_t... Axes, class X> [[nodiscard]] constexpr auto reduced_
   return n;
 }
 
+/// An operand that is named more than once: a node, which holds a temporary itself.
+template <class X> [[nodiscard]] constexpr auto as_operand(X&& x) {
+  return as_node<scalar_among<X>>(std::forward<X>(x));
+}
+
 }  // namespace detail
 
 // clang-format off
@@ -128,13 +133,14 @@ template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 /// The mean of the squared distances from the mean, by two passes; as NumPy, divided by n.
 template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 [[nodiscard]] constexpr auto variance(X&& x, axis_list<Axes...> axes = {}, Keep... kept) {
-  return mean(square(x - mean(x, axes, keepdims)), axes, kept...);
+  auto const e = detail::as_operand(std::forward<X>(x));
+  return mean(square(e - mean(e, axes, keepdims)), axes, kept...);
 }
 
-/// The root of the sum of squares.
+/// The root of the sum of squares; its slope is 0 where all numbers are, as torch's.
 template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 [[nodiscard]] constexpr auto norm(X&& x, axis_list<Axes...> axes = {}, Keep... kept) {
-  return sqrt(sum(square(std::forward<X>(x)), axes, kept...));
+  return detail::unary<op::length>(sum(square(std::forward<X>(x)), axes, kept...));
 }
 
 /// log(sum(exp(x))), with the maximum taken out, so that nothing overflows; where that is infinite,
@@ -142,14 +148,16 @@ template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
 [[nodiscard]] constexpr auto logsumexp(X&& x, axis_list<Axes...> axes = {}, Keep... kept) {
   constexpr auto most = std::numeric_limits<detail::scalar_among<X>>::max();
-  return log(sum(exp(x - clamp(max(x, axes, keepdims), -most, most)), axes, kept...)) +
-         clamp(max(x, axes, kept...), -most, most);
+  auto const e = detail::as_operand(std::forward<X>(x));
+  return log(sum(exp(e - clamp(max(e, axes, keepdims), -most, most)), axes, kept...)) +
+         clamp(max(e, axes, kept...), -most, most);
 }
 
 /// x - logsumexp(x): the logarithm of softmax.
 template <array_operand X, std::ptrdiff_t... Axes>
 [[nodiscard]] constexpr auto log_softmax(X&& x, axis_list<Axes...> axes) {
-  return x - logsumexp(x, axes, keepdims);
+  auto const e = detail::as_operand(std::forward<X>(x));
+  return e - logsumexp(e, axes, keepdims);
 }
 
 /// exp(x - max(x)) / sum(exp(x - max(x))) along the axes: nothing overflows.
@@ -159,7 +167,8 @@ template <array_operand X, std::ptrdiff_t... Axes>
 ///           is fixed
 template <array_operand X, std::ptrdiff_t... Axes>
 [[nodiscard]] constexpr auto softmax(X&& x, axis_list<Axes...> axes) {
-  auto const e = exp(x - max(x, axes, keepdims));
+  auto const from = detail::as_operand(std::forward<X>(x));
+  auto const e = exp(from - max(from, axes, keepdims));
   return detail::binary<op::share>(e, sum(e, axes, keepdims));
 }
 

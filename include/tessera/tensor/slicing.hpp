@@ -53,9 +53,11 @@ namespace detail {
 template <class X> [[nodiscard]] constexpr auto extents_of(X const& x) {
   if constexpr (requires { x.extents(); })
     return x.extents();
-  else if constexpr (owning<X>)
+  else if constexpr (owning<X>) {
+    static_assert(fixed_shape<shape_of<X>>,
+                  "expression: a tensor with bounded extents needs its actual ones: x.sized(n)");
     return actual_extents<shape_of<X>>{};
-  else
+  } else
     return x.actual;
 }
 template <class X>
@@ -162,7 +164,8 @@ template <owning X, std::ptrdiff_t... Axes>
   return transpose(detail::named_view(x), axes);
 }
 
-/// x repeated along axes of extent 1 and new leading axes until it has shape R.
+/// x repeated along axes of extent 1 and new leading axes until it has shape R: to be read alone,
+/// as many of its elements are one.
 template <fixed_shape R, array_operand X>
   requires broadcasts_to<shape_of<X>, R>
 [[nodiscard]] constexpr auto broadcast_to(X&& x) {
@@ -178,8 +181,14 @@ template <fixed_shape R, array_operand X>
     else
       return detail::last_is_unit<X> && last_of<S> > 1;
   }();
-  return detail::arrange<R, unit>(std::forward<decltype(from)>(from), actual_extents<R>{}, 0,
-                                  repeated);
+  auto result = detail::arrange<R, unit>(std::forward<decltype(from)>(from), actual_extents<R>{}, 0,
+                                         repeated);
+  if constexpr (requires { result.memory; }) {
+    using T = std::remove_pointer_t<decltype(result.memory)> const;
+    return strided_view<T, R, backend_of<X>, unit>{result.memory, {}, result.strides};
+  } else {
+    return result;
+  }
 }
 
 // -- slices ---------------------------------------------------------------------------------------

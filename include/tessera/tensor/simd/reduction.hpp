@@ -276,7 +276,8 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, simd> {
     if constexpr (not detail::by_vectors<scalar_of<Y>, E>) {
       by_one::run(axes, y, e);
     } else if constexpr (E::flat && shape_of<Y>::capacity == 1 && shape_of<E>::rank > 0 &&
-                         detail::reduction_axes<shape_of<E>, Axes...>::along_row) {
+                         detail::reduction_axes<shape_of<E>, Axes...>::along_row &&
+                         detail::reduction_axes<shape_of<E>, Axes...>::outer == 0) {
       if (std::is_constant_evaluated()) return by_one::run(axes, y, e);
       auto const n = actual_extents<shape_of<E>>(e.extents()).size();
       if constexpr (shape_of<E>::capacity * sizeof(T) >= nontemporal_bytes)
