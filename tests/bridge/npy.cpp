@@ -3,6 +3,8 @@
 #include <support/test.hpp>
 #include <tessera/bridge/npy.hpp>
 
+#include <locale>
+
 using namespace tessera;
 
 TEST_CASE("npy: what is saved is loaded") {
@@ -116,4 +118,17 @@ TEST_CASE("npy: arrays by columns, of bytes, of nothing, and of one number") {
   CHECK_THROWS_WITH(load_npy<bool>(path), Catch::Contains("a bool is neither 0 nor 1"));
   write_npy(path, "{'descr': '|i1', 'fortran_order': False, 'shape': (), }", "\7");
   CHECK(load_npy<std::int8_t>(path)() == 7);
+}
+TEST_CASE("npy: a shape has no separators of a locale in it") {
+  struct grouping : std::numpunct<char> {
+    [[nodiscard]] auto do_thousands_sep() const -> char override { return ','; }
+    [[nodiscard]] auto do_grouping() const -> std::string override { return "\3"; }
+  };
+  auto const folder = test::folder{};
+  auto const x = xt::xtensor<float, 2>(std::array<std::size_t, 2>{1000, 3}, 2.0F);
+  auto const before = std::locale::global(std::locale(std::locale(), new grouping));
+  save_npy(folder / "a.npy", x);
+  std::locale::global(before);
+  CHECK(test::text_of(folder / "a.npy").find("'shape': (1000, 3), }") != std::string::npos);
+  CHECK(load_npy<float>(folder / "a.npy").shape(0) == 1000);
 }

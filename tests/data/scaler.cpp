@@ -42,3 +42,20 @@ TEST_CASE("scaler: tables that do not fit are refused") {
   CHECK_THROWS_WITH(s.transform(table{{1, 2, 3}}), "scaler: fitted on 2 columns, got 3");
   CHECK_THROWS_AS(s.inverse(table{{1}}), std::invalid_argument);
 }
+TEST_CASE("scaler: NaN is passed over by a fit, and stays NaN") {
+  auto const nan = std::numeric_limits<double>::quiet_NaN();
+  auto const x = table{{1, 5, nan}, {nan, 6, nan}, {3, 7, nan}};
+  auto const standard = standard_scaler::fit(x);
+  CHECK(standard.shift(0) == 2);
+  CHECK(standard.scale(0) == 1);
+  auto const y = standard.transform(x);
+  CHECK(y(0, 0) == -1);
+  CHECK(std::isnan(y(1, 0)));
+  CHECK(y(2, 0) == 1);
+  CHECK(y(1, 1) == 0);
+  CHECK(std::isnan(standard.shift(2)));
+  auto const min_max = min_max_scaler::fit(x);
+  CHECK(min_max.shift(0) == 1);
+  CHECK(min_max.scale(0) == 2);
+  CHECK(std::isnan(min_max.transform(x)(1, 0)));
+}

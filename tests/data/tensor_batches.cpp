@@ -3,6 +3,8 @@
 #include <tessera/bridge/xtensor.hpp>
 #include <tessera/data/tensor_batches.hpp>
 
+#include <xtensor/xview.hpp>
+
 #include <set>
 
 using namespace tessera;
@@ -96,4 +98,19 @@ TEST_CASE("tensor_batches: what does not fit is refused by its numbers") {
   auto wrong = slot<tensor<float, shape<at_most(32), 3>>, tensor<float, shape<at_most(32), 4>>>{};
   CHECK_THROWS_WITH(tensor_batches(x, x).load(0, 0, 1, wrong),
                     "batches: x has 4 at axis 1, the model is compiled for 3");
+}
+TEST_CASE("tensor_batches: a view of a part is refused, a copy of it is taken") {
+  auto const x = xt::xtensor<float, 2>(std::array<std::size_t, 2>{10, 3}, 1.0F);
+  auto const y = xt::xtensor<float, 2>(std::array<std::size_t, 2>{10, 1}, 1.0F);
+  auto const refuses = [](auto const& inputs, auto const& targets, char const* what) {
+    CHECK_THROWS_WITH(tensor_batches(inputs, targets, {.batch = 2}),
+                      Catch::Contains(std::string{"expected "} + what + " in one piece"));
+  };
+  refuses(xt::view(x, xt::range(5, 10)), xt::xtensor<float, 2>(xt::view(y, xt::range(5, 10))),
+          "inputs");
+  refuses(xt::view(x, xt::all(), xt::range(0, 2)), y, "inputs");
+  refuses(x, xt::view(y, xt::range(1, 10)), "targets");
+  refuses(xt::xarray<float, xt::layout_type::column_major>(x), y, "inputs");
+  CHECK(tensor_batches(x, y, {.batch = 2}).size() == 5);
+  CHECK(tensor_batches(xt::xarray<float>(x), y, {.batch = 2}).size() == 5);
 }

@@ -70,3 +70,21 @@ TEST_CASE("csv_logger: a scalar may not take the place of the step") {
   log.scalars(8, values{{"loss", 1}});
   CHECK(test::text_of(folder / "metrics.csv") == "step,loss\n8,1\n");
 }
+TEST_CASE("csv_logger: the file of an earlier run has another name from then on") {
+  auto const folder = test::folder{};
+  for (auto const loss : {0.5, 0.25, 0.125}) {
+    auto log = csv_logger{folder.path()};
+    log.begin({});
+    log.scalars(1, values{{"loss", loss}});
+  }
+  CHECK(test::text_of(folder / "metrics.1.csv") == "step,loss\n1,0.5\n");
+  CHECK(test::text_of(folder / "metrics.2.csv") == "step,loss\n1,0.25\n");
+  CHECK(test::text_of(folder / "metrics.csv") == "step,loss\n1,0.125\n");
+}
+TEST_CASE("csv_logger: numbers with an exponent have a point, without which YAML 1.1 has none") {
+  auto const folder = test::folder{};
+  auto log = csv_logger{folder.path()};
+  log.begin({.settings = {{"a", 1e-4}, {"b", 1e6}, {"c", 1.5e-7}, {"d", 0.5}, {"e", "1e-4"}}});
+  CHECK(test::text_of(folder / "hparams.yaml") ==
+        "\"a\": 1.0e-04\n\"b\": 1.0e+06\n\"c\": 1.5e-07\n\"d\": 0.5\n\"e\": \"1e-4\"\n");
+}

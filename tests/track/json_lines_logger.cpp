@@ -43,3 +43,12 @@ TEST_CASE("json_lines_logger: every line is JSON, whatever it is given") {
   CHECK(lines[5]["settings"]["c"] == "d");
   CHECK(lines[6]["state"] == "failed");
 }
+TEST_CASE("json_lines_logger: the lines of another run go on behind those that are there") {
+  auto const folder = test::folder{};
+  for (auto n = 0; n < 2; ++n) {
+    auto log = json_lines_logger{folder / "m.jsonl"};
+    log.begin({.name = std::to_string(n)});
+  }
+  auto const lines = test::text_of(folder / "m.jsonl");
+  CHECK(std::ranges::count(lines, '\n') == 2);
+}

@@ -211,6 +211,26 @@ TEST_CASE("mlflow_logger: texts and pictures are artifacts") {
         std::vector<json>{"words"});
 }
 
+TEST_CASE("mlflow_logger: a server that takes no artifacts gets the metrics, and a word of it") {
+  auto place = server{[](asked const& request) {
+    if (request.method == "PUT") return answer{.status = 503};
+    return as_mlflow(request);
+  }};
+  auto group = logger_group{{.flush_every = 1ms, .first_wait = 1ms}};
+  group.add(std::make_unique<mlflow_logger>(mlflow_options{.url = place.url()}));
+  group.begin({});
+  group.text(1, "a", "words");
+  group.text(2, "a", "words");
+  group.scalars(1, values{{"loss", 1}});
+  group.finish(run_state::finished);
+  CHECK(place.bodies("/api/2.0/mlflow-artifacts/artifacts/7/r1/artifacts/texts/a_1.txt").size() ==
+        5);
+  CHECK(place.bodies("/api/2.0/mlflow-artifacts/artifacts/7/r1/artifacts/texts/a_2.txt").empty());
+  CHECK(place.bodies("runs/log-batch").size() == 1);
+  CHECK(place.bodies("runs/update").size() == 1);
+  CHECK(place.bodies("runs/set-tag").at(0)["value"] == "none from here on: the server answers 503");
+}
+
 TEST_CASE("mlflow_logger: what a busy server did not take is sent again, once") {
   auto busy = std::make_shared<std::atomic<int>>(2);
   auto place = server{[busy](asked const& request) {

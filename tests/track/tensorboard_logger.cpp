@@ -91,3 +91,26 @@ TEST_CASE("tensorboard_logger: a histogram without a number leaves the file as i
   log.histogram(1, "h", std::vector<float>{std::numeric_limits<float>::quiet_NaN()});
   CHECK(records_of(event_file_in(folder.path())).size() == 1);
 }
+TEST_CASE("tensorboard_logger: the session has the settings that came before it was written") {
+  auto const folder = test::folder{};
+  auto log = tensorboard_logger{folder.path()};
+  log.begin({.settings = {{"rate", 0.5}}});
+  log.hyperparameters(std::vector<named_setting>{{"decay", 0.25}}, {});
+  log.finish(run_state::finished);
+  auto const session = records_of(event_file_in(folder.path())).at(1);
+  CHECK(session.find("_hparams_/session_start_info") != std::string::npos);
+  CHECK(session.find("rate") != std::string::npos);
+  CHECK(session.find("decay") != std::string::npos);
+  CHECK(session.find(folder.path().filename().string()) == std::string::npos);
+}
+TEST_CASE("tensorboard_logger: bytes that are no UTF-8 are replaced, which a reader would refuse") {
+  auto const folder = test::folder{};
+  auto log = tensorboard_logger{folder.path()};
+  log.begin({.settings = {{"Caf\xE9", "Caf\xE9"}}});
+  log.scalars(1, std::vector<named_value>{{"Caf\xE9", 1}});
+  log.text(1, "Caf\xE9", "Caf\xE9");
+  log.finish(run_state::finished);
+  auto const bytes = event_file_in(folder.path());
+  CHECK(bytes.find("Caf\xE9") == std::string::npos);
+  CHECK(bytes.find("Caf\xEF\xBF\xBD") != std::string::npos);
+}

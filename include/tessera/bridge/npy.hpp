@@ -5,26 +5,15 @@
 #include <tessera/io/file.hpp>
 
 #include <xtensor/xarray.hpp>
-#include <xtensor/xnpy.hpp>
 
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 /// NumPy's .npy files, in and out.
 namespace tessera {
-
-/// Writes an array as a .npy file, all or nothing.
-///
-/// Errors  file_error
-template <class E>
-void save_npy(std::filesystem::path const& path, xt::xexpression<E> const& array) {
-  write_file(path, xt::dump_npy(array));
-}
-template <contiguous X> void save_npy(std::filesystem::path const& path, X const& x) {
-  save_npy(path, as_xtensor(x));
-}
 
 namespace detail {
 
@@ -122,6 +111,20 @@ template <class T> [[nodiscard]] auto npy_type() -> std::string {
                                                   : 'u';
   return std::string{sizeof(T) == 1 ? '|' : '<'} + kind + std::to_string(sizeof(T));
 }
+/// The header of an array by rows, format 1.0, padded to 64 bytes. In every locale the same.
+[[nodiscard]] inline auto npy_header_text(std::string const& type, auto const& shape)
+    -> std::string {
+  auto extents = std::string{};
+  for (auto const length : shape) extents += std::to_string(length) + ", ";
+  if (shape.size() > 1) extents.resize(extents.size() - 2);
+  if (shape.size() == 1) extents.pop_back();
+  auto text = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + extents + "), }";
+  constexpr auto lead = std::size_t{10};
+  text.append(63 - (lead + text.size()) % 64, ' ').append(1, '\n');
+  auto const low = static_cast<char>(text.size() & 0xFFU);
+  auto const high = static_cast<char>(text.size() >> 8U);
+  return std::string{"\x93NUMPY\x01\x00", 8} + low + high + text;
+}
 /// The header of a .npy file, which is left at its first number.
 [[nodiscard]] inline auto read_npy_header(input_file& file) -> npy_header {
   auto const bytes_of = [&](std::uint64_t n) {
@@ -142,6 +145,22 @@ template <class T> [[nodiscard]] auto npy_type() -> std::string {
 }
 
 }  // namespace detail
+
+/// Writes an array as a .npy file, all or nothing.
+///
+/// Errors  file_error
+template <class E>
+void save_npy(std::filesystem::path const& path, xt::xexpression<E> const& array) {
+  using T = typename E::value_type;
+  auto const values = xt::xarray<T, xt::layout_type::row_major>(array);
+  auto text = detail::npy_header_text(detail::npy_type<T>(), values.shape());
+  auto const bytes = std::as_bytes(std::span{values.data(), values.size()});
+  text.append(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  write_file(path, text);
+}
+template <contiguous X> void save_npy(std::filesystem::path const& path, X const& x) {
+  save_npy(path, as_xtensor(x));
+}
 
 /// Reads a .npy file of numbers of type T, by rows or by columns.
 ///

@@ -6,9 +6,13 @@
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 /// Scalers with the semantics of sklearn.preprocessing: fitted on training data, applied to all.
 ///
@@ -39,6 +43,21 @@ struct column_scaler {
     if (x.shape(0) == 0)
       throw std::invalid_argument(std::string{who} + ": expected a table with rows, got none");
   }
+  /// A column with NaN in it is that of its other numbers, as scikit-learn has it; without any of
+  /// them it stays NaN.
+  void fit_gaps(table const& x, auto const& fit) {
+    for (auto c = std::size_t{0}; c < x.shape(1); ++c) {
+      auto numbers = std::vector<double>{};
+      for (auto r = std::size_t{0}; r < x.shape(0); ++r)
+        if (not std::isnan(x(r, c))) numbers.push_back(x(r, c));
+      if (numbers.size() == x.shape(0) || numbers.empty()) continue;
+      auto column = table(std::array<std::size_t, 2>{numbers.size(), 1});
+      std::ranges::copy(numbers, column.begin());
+      auto const own = fit(column);
+      shift(c) = own.shift(0);
+      scale(c) = own.scale(0);
+    }
+  }
   /// A column that does not change is only shifted.
   void spare_constant_columns() {
     for (auto& s : scale)
@@ -68,6 +87,7 @@ struct standard_scaler : column_scaler {
       auto const of_mean = rows * s.shift(c) * eps;
       if (variance(c) <= rows * eps * variance(c) + of_mean * of_mean) s.scale(c) = 1;
     }
+    s.fit_gaps(x, fit);
     return s;
   }
 };
@@ -80,6 +100,7 @@ struct min_max_scaler : column_scaler {
     s.shift = xt::amin(x, {0});
     s.scale = xt::amax(x, {0}) - s.shift;
     s.spare_constant_columns();
+    s.fit_gaps(x, fit);
     return s;
   }
 };

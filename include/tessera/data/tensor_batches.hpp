@@ -38,6 +38,23 @@ template <class C, class Array> struct filled_by<condition_array<C, Array>> {
   using type = filled<C>;
 };
 
+/// Errors  std::invalid_argument for an array whose elements do not lie one after another, row by
+///         row, from its data() on: a view of a part
+template <class Array> void check_is_plain(Array const& array, char const* what) {
+  if constexpr (requires { array.data_offset(); }) {
+    auto plain = array.data_offset() == 0;
+    auto distance = std::size_t{1};
+    for (auto a = array.dimension(); a-- > 0;) {
+      auto const length = static_cast<std::size_t>(array.shape(a));
+      plain = plain && (length == 1 || static_cast<std::size_t>(array.strides()[a]) == distance);
+      distance *= length;
+    }
+    if (not plain)
+      throw std::invalid_argument(std::string{"tensor_batches: expected "} + what +
+                                  " in one piece, row by row; of a view, xt::eval makes a copy");
+  }
+}
+
 /// The examples of an array (examples, ...) that `which(i)` names, i below count, along an axis of
 /// a part of a slot.
 template <class Array, class X>
@@ -73,8 +90,9 @@ void gather(Array const& array, auto const& which, std::size_t count, std::size_
 ///
 /// Shapes  x and target as one example, with the examples of a batch along their axis
 /// Cost    a load copies example after example; 4 bytes for each example
-/// Errors  std::invalid_argument for arrays of different lengths, and where an example is not what
-///         the model is compiled for
+/// Errors  std::invalid_argument for arrays of different lengths, for a view of a part, and where
+/// an
+///         example is not what the model is compiled for
 template <class Inputs, class Targets, class Conditions = nothing> class tensor_batches {
  public:
   static constexpr bool carries = false;
@@ -90,8 +108,13 @@ template <class Inputs, class Targets, class Conditions = nothing> class tensor_
         count_(inputs_.shape(0)) {
     if (options_.batch == 0 || count_ == 0)
       throw std::invalid_argument("tensor_batches: expected examples, and a batch of at least 1");
+    detail::check_is_plain(inputs_, "inputs");
+    detail::check_is_plain(targets_, "targets");
     check("targets", targets_.shape(0));
-    if constexpr (conditioned) check("conditions", conditions_.values.shape(0));
+    if constexpr (conditioned) {
+      detail::check_is_plain(conditions_.values, "conditions");
+      check("conditions", conditions_.values.shape(0));
+    }
   }
   [[nodiscard]] auto size() const -> std::size_t {
     return (count_ + options_.batch - 1) / options_.batch;

@@ -70,6 +70,18 @@ void for_each_json_mark(std::string_view json, auto const& f) {
   return "expected UTF-8, byte " + std::to_string(at) + " is none";
 }
 
+/// The text; bytes that are no UTF-8 are each replaced by U+FFFD, where they belong together by
+/// one.
+[[nodiscard]] inline auto valid_utf8(std::string_view text) -> std::string {
+  auto result = std::string{};
+  for (auto at = std::size_t{0}; at < text.size();) {
+    auto const piece = detail::utf8_piece_at(text, at);
+    result += piece.is_letter ? text.substr(at, piece.bytes) : std::string_view{"\xEF\xBF\xBD"};
+    at += piece.bytes;
+  }
+  return result;
+}
+
 /// Lists and objects in each other, in files of models: what writes such a value as text, or copies
 /// it, calls itself for each.
 inline constexpr auto most_json_levels = std::size_t{64};

@@ -11,7 +11,8 @@ namespace tessera {
 /// Scalars in metrics.csv, a row for each call, and settings in hparams.yaml, in one folder.
 ///
 /// Columns are the step and all names so far; where a new one comes, the file is written again with
-/// empty fields in the rows before. It holds numbers alone.
+/// empty fields in the rows before. It holds numbers alone. The file of an earlier run becomes
+/// metrics.1.csv, or the next number that is free.
 ///
 /// Errors  file_error; std::invalid_argument for a scalar named "step". Numbers that are none are
 ///         nan, inf and -inf
@@ -25,6 +26,7 @@ class csv_logger final : public logger {
     settings_ = run.settings;
     write_settings();
     columns_ = {"step"};
+    keep_earlier();
     write_file(path(), header());
     file_ = detail::growing_file(path(), true);
   }
@@ -46,6 +48,14 @@ class csv_logger final : public logger {
   void finish(run_state) override { file_.sync(); }
 
  private:
+  /// What an earlier run wrote has another name from now on.
+  void keep_earlier() const {
+    if (not std::filesystem::exists(path())) return;
+    auto n = 1;
+    auto const earlier = [&] { return folder_ / ("metrics." + std::to_string(n) + ".csv"); };
+    while (std::filesystem::exists(earlier())) ++n;
+    std::filesystem::rename(path(), earlier());
+  }
   [[nodiscard]] auto path() const -> std::filesystem::path { return folder_ / "metrics.csv"; }
   [[nodiscard]] auto column_of(std::string const& name) const -> std::size_t {
     return static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin());
@@ -87,10 +97,19 @@ class csv_logger final : public logger {
     write_file(path(), text);
     file_ = detail::growing_file(path(), true);
   }
+  /// YAML 1.1, as PyYAML reads it, has a point in every number with an exponent.
+  [[nodiscard]] static auto yaml_of(setting_value const& value) -> std::string {
+    auto text = detail::json_of(value, ".nan", ".inf");
+    auto const exponent = text.find('e');
+    if (std::holds_alternative<double>(value) && exponent != std::string::npos &&
+        text.find('.') == std::string::npos)
+      text.insert(exponent, ".0");
+    return text;
+  }
   void write_settings() const {
     auto text = std::string{};
     for (auto const& [name, value] : settings_)
-      text += json_text(name) + ": " + detail::json_of(value, ".nan", ".inf") + '\n';
+      text += json_text(name) + ": " + yaml_of(value) + '\n';
     write_file(folder_ / "hparams.yaml", text.empty() ? "{}\n" : text);
   }
 

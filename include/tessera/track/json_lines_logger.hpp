@@ -9,7 +9,8 @@ namespace tessera {
 
 /// A line of JSON for each call, in one file:
 /// {"event":"scalars","step":3,"time":1.7e9,"values":{"train/loss":0.5}}; further events are
-/// begin, histogram, text, image (its size alone), hyperparameters and finish.
+/// begin, histogram, text, image (its size alone), hyperparameters and finish. The lines of another
+/// run go on behind those that are there.
 ///
 /// Units   time in seconds since 1970
 /// Errors  file_error. Numbers that are none are the strings "NaN", "Infinity" and "-Infinity"
@@ -20,7 +21,7 @@ class json_lines_logger final : public logger {
   [[nodiscard]] auto title() const -> std::string override { return path_.string(); }
   void begin(run_info const& run) override {
     detail::make_folder(detail::folder_of(path_));
-    file_ = detail::growing_file(path_);
+    file_ = detail::growing_file(path_, true);
     auto tags = std::string{};
     for (auto const& tag : run.tags) tags += (tags.empty() ? "" : ",") + json_text(tag);
     add("begin", ",\"time\":" + number(detail::seconds_of(run.started)) +

@@ -17,7 +17,8 @@ struct mlflow_options {
 };
 
 /// A run of an MLflow server, by its REST interface: metrics, parameters, tags; pictures and texts
-/// as artifacts, where the server takes these itself. The project is the experiment.
+/// as artifacts, where the server takes these itself; where it refuses one for the fifth time, the
+/// run gets no more, and a tag that says so. The project is the experiment.
 ///
 /// Metrics are sent by flush, and by the thousand. A parameter keeps its first value, as MLflow
 /// wants it. Letters that MLflow has in no name become '_'.
@@ -82,6 +83,8 @@ class mlflow_logger final : public logger {
   void interrupt() noexcept override { client_.interrupt(); }
 
  private:
+  static constexpr auto patience = std::chrono::seconds{30};  // with what is slow, or done once
+  static constexpr auto most_artifact_tries = 5;
   using json = nlohmann::json;
   using verb = boost::beast::http::verb;
 
@@ -106,10 +109,11 @@ class mlflow_logger final : public logger {
     return {{"key", safe(key)}, {"value", std::move(value)}};
   }
 
-  [[nodiscard]] auto ask(verb how, std::string const& method, json const& body)
-      -> detail::http_answer {
+  [[nodiscard]] auto ask(verb how, std::string const& method, json const& body,
+                         std::chrono::milliseconds at_least = {}) -> detail::http_answer {
     auto answer = client_.send(how, "/api/2.0/mlflow/" + method,
-                               body.dump(-1, ' ', false, json::error_handler_t::replace));
+                               body.dump(-1, ' ', false, json::error_handler_t::replace),
+                               "application/json", at_least);
     require_luck(answer, method);
     return answer;
   }
@@ -156,10 +160,12 @@ class mlflow_logger final : public logger {
     auto tags = json::array();
     for (auto const& tag : run.tags) tags.push_back(pair(tag, "true", 5));
     if (not run.group.empty()) tags.push_back(pair("group", run.group, 5000));
-    auto const said = post("runs/create", {{"experiment_id", experiment_},
-                                           {"run_name", run.name},
-                                           {"start_time", detail::milliseconds_of(run.started)},
-                                           {"tags", tags}});
+    auto const body = json{{"experiment_id", experiment_},
+                           {"run_name", run.name},
+                           {"start_time", detail::milliseconds_of(run.started)},
+                           {"tags", tags}};
+    // A second try would make a second run.
+    auto const said = checked(ask(verb::post, "runs/create", body, patience), "runs/create");
     run_ = text_at(said["run"], "info", "run_id");
     artifacts_ = text_at(said["run"], "info", "artifact_uri");
   }
@@ -179,9 +185,17 @@ class mlflow_logger final : public logger {
     if (not artifacts_.starts_with(served)) return;
     auto const path = "/api/2.0/mlflow-artifacts/artifacts/" + artifacts_.substr(served.size()) +
                       '/' + escaped(name, true);
-    auto const answer = client_.send(verb::put, path, std::move(body), type);
-    require_luck(answer, "mlflow-artifacts");
-    if (answer.status >= 300) (void)checked(answer, "mlflow-artifacts");
+    auto const answer = client_.send(verb::put, path, std::move(body), type, patience);
+    if (answer.status >= 300 && ++artifact_tries_ < most_artifact_tries)
+      require_luck(answer, "mlflow-artifacts");
+    artifact_tries_ = 0;
+    if (answer.status < 300) return;
+    // Metrics are worth more than what this server does not take: it is told in the run.
+    artifacts_.clear();
+    post("runs/set-tag",
+         {{"run_id", run_},
+          {"key", "artifacts"},
+          {"value", "none from here on: the server answers " + std::to_string(answer.status)}});
   }
   /// Percent signs for all but letters and digits.
   [[nodiscard]] static auto escaped(std::string_view text, bool keeps_slashes = false)
@@ -204,6 +218,7 @@ class mlflow_logger final : public logger {
   std::string experiment_;
   std::string run_;
   std::string artifacts_;
+  int artifact_tries_ = 0;  // of the present one
   std::set<std::string> sent_;
   std::vector<json> metrics_;
   std::uint64_t last_step_ = 0;

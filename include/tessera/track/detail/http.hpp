@@ -34,15 +34,18 @@ class http_client {
   /// From another thread: what waits now or later throws soon.
   void interrupt() noexcept { interrupted_ = true; }
 
+  /// Waits for the answer to a request by the client's time-out, or longer where `at_least` says
+  /// so.
   [[nodiscard]] auto send(boost::beast::http::verb verb, std::string const& path, std::string body,
-                          char const* type = "application/json") -> http_answer {
+                          char const* type = "application/json",
+                          std::chrono::milliseconds at_least = {}) -> http_answer {
     auto exchange = one_exchange{.request = {verb, address_.prefix + path, 11, std::move(body)}};
     exchange.request.set(boost::beast::http::field::host, address_.host + ':' + address_.port);
     exchange.request.set(boost::beast::http::field::content_type, type);
     exchange.request.keep_alive(false);
     exchange.request.prepare_payload();
     exchange.begin(address_);
-    wait_for(exchange);
+    wait_for(exchange, std::max(timeout_, at_least));
     return {exchange.response.result_int(), std::move(exchange.response.body())};
   }
 
@@ -76,15 +79,15 @@ class http_client {
     void end(error_code error) { result = error; }
   };
 
-  void wait_for(one_exchange& exchange) const {
+  void wait_for(one_exchange& exchange, std::chrono::milliseconds within) const {
     using clock = std::chrono::steady_clock;
     constexpr auto slice = std::chrono::milliseconds{50};
-    auto const deadline = clock::now() + timeout_;
+    auto const deadline = clock::now() + within;
     while (not exchange.result && not interrupted_ && clock::now() < deadline)
       (void)exchange.context.run_one_for(slice);
     if (not exchange.result && interrupted_) throw try_again(url_ + " was not waited for");
     if (not exchange.result)
-      throw try_again(url_ + " gave no answer in " + std::to_string(timeout_.count()) + " ms");
+      throw try_again(url_ + " gave no answer in " + std::to_string(within.count()) + " ms");
     if (*exchange.result) throw try_again(url_ + ": " + exchange.result->message());
   }
 
