@@ -148,6 +148,14 @@ if("generate" IN_LIST TESSERA_COMPONENTS)
 endif()
 
 # Beast is headers alone, and needs all of Boost's.
+get_property(tessera_has_hana_alone GLOBAL PROPERTY tessera_fetched_Boost)
+foreach(component track serve group)
+  if(component IN_LIST TESSERA_COMPONENTS AND tessera_has_hana_alone)
+    message(FATAL_ERROR
+      "tessera: the component ${component} needs Boost 1.81 as a whole, and none was found; install \
+it, or name components without it in TESSERA_COMPONENTS")
+  endif()
+endforeach()
 foreach(component track serve)
   if(component IN_LIST TESSERA_COMPONENTS)
     tessera_component(${component} FOLDERS ${component}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/io/file.hpp>
-#include <tessera/program/settings.hpp>
+#include <tessera/program/command_line.hpp>
 #include <tessera/serve/http_metrics.hpp>
 #include <tessera/serve/http_server.hpp>
 #include <tessera/serve/openai.hpp>
@@ -57,6 +57,7 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
 [[nodiscard]] auto serve(serve_settings const& s) -> int {
   auto counted = metrics{};
   auto options = openai_options{.models = {}, .counted = &counted};
+  check_range("answer_seconds", s.answer_seconds, 1, 86400);
   auto const model = open_model(s.model.path, s.model.how);
   auto const name = s.name.empty() ? model.name : s.name;
   options.models[name] = std::make_shared<engine_service>(model.runs, model.texts);
@@ -113,9 +114,7 @@ auto add_serve(CLI::App& program) -> command {
   app->add_option("--queue", s->model.how.queue, "requests that wait; more are answered 429")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 20));
-  app->add_option("--answer-seconds", s->answer_seconds, "the longest time for an answer")
-      ->capture_default_str()
-      ->check(CLI::Range(1.0, 86400.0));
+  add_option(*app, "answer_seconds", s->answer_seconds, "the longest time for an answer");
   app->add_option("--allow-origin", s->allowed_origin,
                   "of web pages whose scripts may ask, as http://host:port; *: of all")
       ->check(header_text());

@@ -71,7 +71,9 @@ class loss_log : public callback {
   void on_fit_start(fit_control&) override { began_ = clock::now(); }
   void on_train_epoch_start(fit_control& fit, std::uint64_t batches) override {
     auto const together = fit.options().accumulate_grad_batches;
-    last_ = fit.progress().updates + (batches - fit.progress().batch + together - 1) / together;
+    last_ = std::min(
+        fit.options().max_steps,
+        fit.progress().updates + (batches - fit.progress().batch + together - 1) / together);
   }
   void on_optimizer_step(fit_control&, step_report const& r) override {
     step_ = r.step;
@@ -141,7 +143,6 @@ auto train(settings const& s, std::string const& resume) -> int {
                             .generator = torch_generator(s.seed),
                             .callbacks = s.training.made_callbacks(),
                             .resume = resume};
-  task.options.max_epochs = (task.options.max_steps + 199) / 200;
   task.options.folder = fs::path(s.output) / "training";
   task.options.model = "characters";
   task.options.settings = to_result_yaml(s);

@@ -41,9 +41,15 @@ auto train_model(training_task task, split_text const& text, std::span<float> pa
   using x = tensor<float, shape_of<text_batch>, Backend>;
   using schedule = by_step<one_cycle_lr>;
   auto const rows = token_rows{.length = context, .batch = batch};
+  // The steps decide how many epochs there are, of 200 steps each, or as many as limits leave.
   auto const steps = task.options.max_steps;
-  auto const together = task.options.accumulate_grad_batches;
-  auto source = random_tokens(text.train, rows, steps * together, 200 * together, task.generator);
+  auto const batches = 200 * task.options.accumulate_grad_batches;
+  auto one_epoch = task.options;
+  one_epoch.max_epochs = 1;
+  auto const steps_of_epoch = one_epoch.updates_of(batches);
+  task.options.max_epochs = (steps + steps_of_epoch - 1) / steps_of_epoch;
+  auto source =
+      random_tokens(text.train, rows, task.options.max_epochs * batches, batches, task.generator);
   auto held_out = consecutive_tokens(text.held_out, rows);
   auto trainer = tessera::trainer<training<Network, x, adamw>, cross_entropy, schedule>(
       std::move(task.options), adamw{.rate = task.learning_rate, .weight_decay = 0.01},

@@ -81,9 +81,10 @@ auto run(int count, char** arguments) -> int {
   app.add_option("--data", data, "digits.npy, or a text")->check(CLI::ExistingPath);
   app.add_option("--output", output, "a safetensors file for the parameters");
   app.add_option("--steps", wanted, "of training")->check(CLI::PositiveNumber);
-  app.add_option("--learning-rate", rate, "at its highest")->check(CLI::PositiveNumber);
+  tessera::add_option(app, "learning_rate", rate, "at its highest");
   app.add_option("--seed", seed, "of the start and the batches");
   if (not tessera::parse_command_line(app, count, arguments)) return 0;
+  tessera::check_range("learning_rate", rate, 1e-12, 1e3);
   if (data.empty() && network != "filter")
     throw std::runtime_error("--data: expected a file for the network " + network);
   auto const fill = source_of(network, data);

@@ -44,8 +44,7 @@ auto train_model(training_task task, labelled_images const& data, std::span<floa
   using average = averaging<typename object::parameters_type>;
   using cosine = by_step<cosine_lr>;
   auto source = noisy_images(data, task.seed, task.generator);
-  auto const together = task.options.accumulate_grad_batches;
-  auto const steps = (source.size() + together - 1) / together * task.options.max_epochs;
+  auto const steps = task.options.updates_of(source.size());
   auto trainer = tessera::trainer<object, mse, cosine, average>(
       std::move(task.options), adam{.rate = task.learning_rate}, cosine{{.period = steps}}, {},
       average({.decay = 0.995}));

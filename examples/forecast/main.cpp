@@ -73,6 +73,8 @@ void begin_study(fs::path const& folder) {
               prices.size(), prices.dates.front().c_str(), prices.dates.back().c_str(),
               static_cast<unsigned long long>(warm_up), s.model.c_str(),
               make_forecaster(s.choice())->parameters(s.look_back));
+  if (fs::exists(folder / "search.yaml"))
+    throw usage_error("--output: expected no folder of a search, got " + folder.string());
   auto const tries = s.training.fast_dev_run > 0;
   if (tries && resumes)
     throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
@@ -206,8 +208,10 @@ auto run(int argc, char** argv) -> int {
   }
   auto how = search_settings{};
   auto* const searching = app.add_subcommand("search", "Search for the model and its training");
-  searching->add_option("--output", output, "folder of the search")->capture_default_str();
+  auto searched = fs::path{"forecast-search"};
+  searching->add_option("--output", searched, "folder of the search")->capture_default_str();
   if (asked != "serve") add_config(*searching, argc, argv, s);
+  if (asked == "search") refuse_searched(s);
   add_options(*searching, how);
   add_options_if(std::not_fn(is_one_of(searched_settings())), *searching, s);
   auto folder = fs::path{};
@@ -262,7 +266,7 @@ auto run(int argc, char** argv) -> int {
     if (*demo) draw(output, t);
   } else if (*searching) {
     check(s);
-    return search(s, how, output);
+    return search(s, how, searched);
   } else if (*one_trial) {
     return run_trial(folder, ticket);
   } else if (*evaluation) {

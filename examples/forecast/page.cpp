@@ -52,7 +52,7 @@ namespace {
     auto p = std::string{};
     for (auto const& t : d.tests)
       if (t.against == s.name || (t.against == "HAR" && s.name == "har"))
-        p = number("%.3g", t.result.p_value);
+        p = number("%.3g", stricter(t.result));
     html += "<tr><td>" + escaped(s.name) + "<td>" + number("%.4g", s.figures.mse) + "<td>" +
             number("%.4g", s.figures.rmse) + "<td>" + number("%.4g", s.figures.mae) + "<td>" +
             number("%.4f", s.figures.r2) + "<td>" + number("%.3f", s.figures.direction_accuracy) +

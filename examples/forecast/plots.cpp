@@ -183,9 +183,13 @@ void draw_equity(drawing& to, judged_part const& last, target_report const& r) {
   if (r.traded.equity.empty()) return;
   auto const name = name_of(r.kind);
   auto rows = std::string{"date,model,held\n"};
-  for (auto i = std::size_t{0}; i < last.dates.size(); ++i)
-    rows +=
-        last.dates[i] + ',' + text_of(r.traded.equity[i]) + ',' + text_of(r.held.equity[i]) + '\n';
+  // What a position of one day makes is known at the end of the next one.
+  auto const n = last.dates.size();
+  auto const horizon = static_cast<std::size_t>(std::ranges::find(last.dates, last.target.front()) -
+                                                last.dates.begin());
+  for (auto i = std::size_t{0}; i < n; ++i)
+    rows += (i + 1 < n ? last.dates[i + 1] : last.target[n - horizon]) + ',' +
+            text_of(r.traded.equity[i]) + ',' + text_of(r.held.equity[i]) + '\n';
   to.table("equity-" + name + ".csv", rows);
   to.picture("equity-" + name, "The last days traded by the sign of the forecast, after costs",
              std::string{by_date} +

@@ -104,11 +104,22 @@ auto searched_settings() -> std::vector<std::string> {
   return names;
 }
 
+void refuse_searched(settings const& s) {
+  auto const given = tessera::detail::settings_by_name(to_yaml(s));
+  auto const plain = tessera::detail::settings_by_name(to_yaml(settings{}));
+  for (auto const& name : searched_settings())
+    if (given.at(name) != plain.at(name))
+      throw usage_error("--config: " + name + ": expected none, it is searched for; got " +
+                        given.at(name));
+}
+
 auto search(settings const& s, search_settings const& how, fs::path const& folder) -> int {
   check_ranges(how);
   check_one_of("method", how.method, {"random", "tpe"});
   check_one_of("halving", how.halving, {"on", "off"});
   (void)device_of(s);  // refuses a GPU that is not there
+  if (fs::exists(folder / "settings.yaml") && not fs::exists(folder / "search.yaml"))
+    throw usage_error(folder.string() + ": expected a folder of a search, it has a training");
   fs::create_directories(folder);
   auto const lock = folder_lock(folder);
   auto found = open(s, how, folder);  // refuses another search before anything is written

@@ -26,6 +26,8 @@ struct search_settings {
 
 /// The settings that a search chooses.
 [[nodiscard]] auto searched_settings() -> std::vector<std::string>;
+/// Errors  usage_error where a file says of one of them what its default is not
+void refuse_searched(settings const& s);
 
 /// Runs trials, or goes on with those of the folder: the model and its width, look-back, rate,
 /// dropout and decay, or the penalty of ridge, judged by the squared error over that of HAR, mean

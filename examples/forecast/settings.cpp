@@ -47,6 +47,12 @@ void check(settings const& s) {
   (void)make_forecaster(s.choice());
   if (s.gap != 0 && s.gap < s.horizon)
     tessera::refuse("gap", "at least the horizon, " + std::to_string(s.horizon), s.gap);
+  auto const judged = std::min(s.validation_days, s.test_days);
+  if (s.horizon > judged / 3)
+    tessera::refuse(
+        "horizon",
+        "at most a third of validation_days and of test_days, " + std::to_string(judged / 3),
+        s.horizon);
 }
 
 auto settings_in(std::filesystem::path const& folder) -> settings {

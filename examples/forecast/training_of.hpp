@@ -59,13 +59,10 @@ auto train_model(day_table const& days, day_range learn, day_range watch, fit_op
   }
   auto source = tessera::window_batches(days, windows_of(learn, o.look_back), o.batch, false,
                                         o.seed, tessera::window_targets::last);
-  auto const batches = options.limit_train_batches.of(source.size());
-  auto const steps =
-      (batches + options.accumulate_grad_batches - 1) / options.accumulate_grad_batches;
-  auto const epochs = options.max_epochs;
+  auto const steps = options.updates_of(source.size());
   auto trainer = trainer_of<Backend, Model>(
       std::move(options), tessera::adam{.rate = o.learning_rate, .weight_decay = o.weight_decay},
-      {o.schedule, {.period = std::max<std::uint64_t>(1, epochs * steps)}}, {});
+      {o.schedule, {.period = steps}}, {});
   trainer.callbacks = o.training.made_callbacks();
   trainer.callbacks.insert(trainer.callbacks.end(), place.callbacks.begin(), place.callbacks.end());
   if (place.resumes && std::filesystem::exists(trainer.checkpoint_file()))

@@ -33,6 +33,7 @@ struct training_result {
 
 /// Answers of a model to one batch: (time, lanes), in order.
 struct answers {
+  bool carries = false;  ///< samples follow one another, where windows overlap
   std::size_t time = 0;
   std::size_t lanes = 0;
   std::span<float const> inputs;  ///< (time, lanes, 5)

@@ -43,7 +43,8 @@ template <class Mode, class Model> class filter_of : public filter {
     auto source = Mode::source(data, tessera::as_parts(*data), settings_, true);
     auto trainer = trainer_type({.threads = settings_.training.options().threads}, {}, {}, {});
     trainer.predict(*parameters_, source, [&](auto x, auto y, auto target, std::size_t) {
-      receive({x.template extent_of<0>(),
+      receive({decltype(source)::carries,
+               x.template extent_of<0>(),
                x.template extent_of<1>(),
                {x.data(), x.size()},
                {y.data(), y.size()},

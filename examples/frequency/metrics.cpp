@@ -39,14 +39,13 @@ auto evaluate(filter& f, signal const& s) -> evaluation {
       while (selector[i] != 1) ++i;
       auto& figures = result.per_frequency[i];
       auto& by_time = result.answers[i];
-      auto const carries_on = a.lanes == frequencies.size() && by_time.size() % a.time == 0 &&
-                              by_time.size() == static_cast<std::size_t>(figures.n);
+      auto const is_first_window = by_time.empty();  // later ones have one answer more each
       for (auto t = std::size_t{0}; t < a.time; ++t) {
         auto const answer = static_cast<double>(a.outputs[t * a.lanes + lane]);
         auto const target = static_cast<double>(a.targets[t * a.lanes + lane]);
         figures.add(answer, target);
         result.total.add(answer, target);
-        if (carries_on || by_time.size() < a.time || t + 1 == a.time) by_time.push_back(answer);
+        if (a.carries || is_first_window || t + 1 == a.time) by_time.push_back(answer);
       }
     }
   });

@@ -22,7 +22,8 @@ using std::filesystem::path;
   for (auto n = std::size_t{0}; n < series.size(); ++n)
     sum += series[n] *
            std::polar(1.0, -2 * std::numbers::pi * hertz * static_cast<double>(n) / sample_rate);
-  return 2 * std::abs(sum) / static_cast<double>(series.size());
+  auto const both_signs = hertz == 0 ? 1.0 : 2.0;  // of a frequency; the mean has none
+  return both_signs * std::abs(sum) / static_cast<double>(series.size());
 }
 
 /// Columns of numbers as text, a row for each sample.

@@ -37,6 +37,11 @@ with tempfile.TemporaryDirectory() as name:
     check(all(any(logged.glob(name)) for name in ("logs/characters/metrics.jsonl", "logs/tensorboard/characters/*",
                                                   "logs/wandb/*/*.wandb")), "a file for each logger")
 
+    # The steps decide, however few of them an epoch has.
+    done = run(*steps, "--limit-train-batches", 2, "--output", folder / "limited")
+    epochs = (folder / "limited" / "training" / "log.csv").read_text().splitlines()[1:]
+    check(done.returncode == 0 and len(epochs) == 2, f"four steps are two epochs of two: {epochs}{done.stderr}")
+
     def write(*arguments):
         return run("generate", "--output", output, "--prompt", "Permission", *arguments)
 

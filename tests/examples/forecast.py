@@ -226,7 +226,11 @@ with tempfile.TemporaryDirectory() as name:
     best = (folder / "search" / "best.yaml").read_text()
     check(run("train", "--config", folder / "search" / "best.yaml", "--print-config").stdout == best, "train takes it")
     check(run(*asked).stdout.count("complete") == 0, "nothing is run again")
-    program.refuses(([*asked, "--seed", 2], "seed"), ([*asked, "--method", "luck"], "--method"))
+    (folder / "searched.yaml").write_text("hidden: 32\n")
+    program.refuses(([*asked, "--seed", 2], "seed"), ([*asked, "--method", "luck"], "--method"),
+                    (["search", "--output", output], "it has a training"),
+                    (["search", "--config", folder / "searched.yaml"], "hidden: expected none, it is searched for"),
+                    (["train", "--output", folder / "search"], "no folder of a search"))
 
     # A trial of one fold is through with it: there is nothing left to be spared.
     done = run("search", "--output", folder / "one fold", "--trials", 5, "--max-epochs", 1, "--folds", 1, "--train-days", 300,
@@ -274,6 +278,7 @@ with tempfile.TemporaryDirectory() as name:
         (["search", "--device", "cuda", "--output", folder / "gpu"], "--device: cuda was asked for"),
         (["train", "--model", "oracle"], "lstm-attention-4"), (["train", "--targets", "range,range"], "--targets"),
         (["train", "--targets", "luck"], "--targets"), (["train", "--horizon", 5, "--gap", 1], "--gap"),
+        (["train", "--horizon", 10, "--validation-days", 20], "--horizon: expected at most a third"),
         (["train", "--split", "sliding", "--train-days", 399], "at least 400 days"),
         (["train", "--folds", 40], "--folds 40 of --validation-days"), (["train", "--split", "random"], "--split"),
         (["retrain", life, "--promote", "luck"], "--promote"),

@@ -123,6 +123,17 @@ class Frequency(unittest.TestCase):
             self.assertGreater(len(content), 5000)
             self.assertTrue(content.startswith(b"\x89PNG" if file.suffix == ".png" else b"<?xml"))
 
+    def test_every_sample_has_one_answer_however_they_are_cut(self):
+        for name, arguments in {"windows": ["--mode", "windowed", "--length", 5, "--layers", 1, "--batch", 16],
+                                "pieces": ["--mode", "stateful", "--truncation", 70]}.items():
+            output = self.folder / name
+            done = run("train", *arguments, "--max-epochs", 1, "--limit-train-batches", 2, "--output", output)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(run("plot", output).returncode, 0)
+            rows = (output / "plots" / "series.dat").read_text().splitlines()
+            self.assertEqual(len(rows), 10000)
+            self.assertEqual({len(row.split()) for row in rows}, {10})
+
     def test_threads_change_no_byte(self):
         checkpoints = []
         for threads in (1, 2, 4):

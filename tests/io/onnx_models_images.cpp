@@ -55,6 +55,9 @@ void write_images(std::filesystem::path const& folder) {
       sequential<conv1d<4, 6, 3, strided>, batch_norm<6, batch_norm_options{.affine = false}>,
                  conv1d<6, 4, 3, dilated>>,
       signals>(folder, "conv1d", lengths, {.names = {"time", "batch"}});
+  using many_lanes = tensor<float, shape<at_most(16), at_most(3), at_most(5), 2>>;
+  write_case<conv1d<2, 4, 3>, many_lanes>(
+      folder, "conv1d_many_lanes", {{3, 1, 1, 2}, {16, 2, 5, 2}}, {.names = {"time", "a", "b"}});
 }
 
 }  // namespace test

@@ -228,3 +228,15 @@ TEST_CASE("options: values of the gradient are clipped") {
         Approx(most));
   CHECK(largest({.max_epochs = 1, .gradient_clip_val = 1e-3}) <= 1e-3);
 }
+TEST_CASE("options: the updates of a training are those of what its limits leave") {
+  auto const updates = [](trainer_options const& o, std::uint64_t batches) {
+    return o.updates_of(batches);
+  };
+  CHECK(updates({.max_epochs = 3}, 10) == 30);
+  CHECK(updates({.max_epochs = 3, .accumulate_grad_batches = 4}, 10) == 9);
+  CHECK(updates({.max_epochs = 3, .limit_train_batches = 0.25}, 10) == 6);
+  CHECK(updates({.max_epochs = 3, .overfit_batches = 1}, 10) == 3);
+  CHECK(updates({.max_epochs = 3, .max_steps = 7}, 10) == 7);
+  CHECK(updates({.max_epochs = 3, .max_steps = 70}, 10) == 30);
+  CHECK(updates({.max_epochs = 3, .fast_dev_run = 2}, 10) == 2);
+}

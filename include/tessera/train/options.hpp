@@ -78,6 +78,15 @@ struct trainer_options {
             {"monitor", monitor},
             {"callbacks", ""}};
   }
+  /// Updates of the parameters by epochs of so many batches each: what a schedule of steps counts
+  /// to.
+  [[nodiscard]] auto updates_of(std::uint64_t batches) const -> std::uint64_t {
+    auto const meant = resolved();
+    auto const together = std::max(meant.accumulate_grad_batches, std::uint64_t{1});
+    auto const each = (meant.limit_train_batches.of(batches) + together - 1) / together;
+    auto const all = std::max(each * meant.max_epochs, std::uint64_t{1});
+    return meant.max_steps > 0 ? std::min(all, meant.max_steps) : all;
+  }
   /// What is meant: fast_dev_run and overfit_batches as the limits that they stand for.
   [[nodiscard]] auto resolved() const -> trainer_options {
     auto result = *this;

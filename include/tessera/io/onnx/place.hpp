@@ -6,6 +6,8 @@
 #include <tessera/io/onnx/graph.hpp>
 #include <tessera/tensor/weights.hpp>
 
+#include <utility>
+
 /// A layer in its place in a graph, and what hooks write there.
 namespace tessera {
 
@@ -153,7 +155,7 @@ template <class P, class S> struct onnx_place {
       if (not to[i].known() && not stays) ++unknown;
       target.push_back(to[i].known() ? to[i].number : stays ? 0 : -1);
     }
-    auto const wanted = unknown > 1 ? extents(to, from) : graph.integers(target);
+    auto const wanted = unknown > 1 ? extents(to, from, x) : graph.integers(target);
     return {node("Reshape", {x.name, wanted}), to, x.type};
   }
   auto reshape(onnx_value const& x, onnx_shape const& to) -> onnx_value {
@@ -174,14 +176,23 @@ template <class P, class S> struct onnx_place {
   }
 
  private:
-  /// A shape at run time: extents that have a name are those of `from`.
-  auto extents(onnx_shape const& to, onnx_value const& from) -> std::string {
+  /// A shape at run time: extents that have a name are those of `from`, or else of x.
+  ///
+  /// Errors  onnx_error where neither has one
+  auto extents(onnx_shape const& to, onnx_value const& from, onnx_value const& x) -> std::string {
     auto parts = std::vector<std::string>{};
     auto const all = node("Shape", {from.name});
     for (auto const& e : to) {
       auto const at = std::ranges::find(from.shape, e) - from.shape.begin();
-      parts.push_back(e.known() ? graph.integers({e.number})
-                                : node("Gather", {all, graph.integers({at})}));
+      auto const in_x = std::ranges::find(x.shape, e) - x.shape.begin();
+      if (e.known())
+        parts.push_back(graph.integers({e.number}));
+      else if (std::cmp_less(at, from.shape.size()))
+        parts.push_back(node("Gather", {all, graph.integers({at})}));
+      else if (std::cmp_less(in_x, x.shape.size()))
+        parts.push_back(node("Gather", {node("Shape", {x.name}), graph.integers({in_x})}));
+      else
+        throw onnx_error("save_onnx: nothing in the graph has the extent " + e.symbol);
     }
     return node("Concat", std::move(parts), {{"axis", std::int64_t{0}}});
   }
