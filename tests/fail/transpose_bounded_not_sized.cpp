@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: a tensor with bounded extents needs its actual ones: x.sized\(n\)
-// LINES: 12
+// LINES: 28
 #include <tessera/tessera.hpp>
 
 using namespace tessera;
