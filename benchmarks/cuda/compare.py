@@ -15,6 +15,8 @@ import time
 
 import torch
 
+torch.backends.cudnn.allow_tf32 = False  # full float32, as torch has it for products
+
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "reference"))
 from gpt_module import GPT

@@ -65,7 +65,7 @@ def recurrent():
             for order in "", "relaxed_":
                 yield f"stream/{order}{prefix}H{h}", Row(
                     operations=2 * (gates * h * (1 + h) + h),
-                    bytes=4 * (gates * h * (1 + h) + 9 * h), peers=others)
+                    bytes=4 * (gates * h * (1 + h) + (9 if gates == 4 else 7) * h), peers=others)
         shapes = ((50, 32, 1, 64, 1), (100, 32, 1, 128, 1), (100, 32, 5, 128, 2))
         for t, b, i, h, layers in shapes if gates == 4 else shapes[:1]:
             name = f"train/{prefix}T{t}_B{b}_I{i}_H{h}" + (f"x{layers}" if layers > 1 else "")

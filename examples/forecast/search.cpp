@@ -123,8 +123,8 @@ auto search(settings const& s, search_settings const& how, fs::path const& folde
   fs::create_directories(folder);
   auto const lock = folder_lock(folder);
   auto found = open(s, how, folder);  // refuses another search before anything is written
+  write_file(folder / "search.yaml", to_yaml(how));  // first: it says what the folder is of
   write_file(folder / "settings.yaml", to_yaml(s));
-  write_file(folder / "search.yaml", to_yaml(how));
   auto const cores = std::max(1U, std::thread::hardware_concurrency());
   auto const done = run_trials(
       found, how.trials,

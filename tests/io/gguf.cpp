@@ -346,6 +346,9 @@ TEST_CASE("gguf: a model that is not described, or not computed, is refused by i
   CHECK_THROWS_WITH(config_of("general.architecture",
                               [](gguf_writer& w) { w.set("general.architecture", "mamba"); }),
                     Contains("expected one of llama, qwen2, qwen3, gpt2, bert, got \"mamba\""));
+  CHECK_THROWS_WITH(
+      config_of("", [](gguf_writer& w) { w.set("llama.rope.scaling.attn_factor", 1.5F); }),
+      Contains("\"llama.rope.scaling.attn_factor\": expected 1, got 1.5"));
   CHECK_THROWS_WITH(config_of("", [](gguf_writer& w) { w.set("llama.rope.scaling.type", "yarn"); }),
                     Contains("\"llama.rope.scaling.type\": expected none or linear, got \"yarn\""));
   CHECK_THROWS_WITH(

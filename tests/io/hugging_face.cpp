@@ -105,6 +105,10 @@ TEST_CASE("hugging_face: what a config.json lacks, or what is not computed, is n
   CHECK(said("\"rope_parameters\":{\"rope_type\":\"linear\"},") == "has no rope_parameters.factor");
   CHECK(said("\"partial_rotary_factor\":0.5,") == "partial_rotary_factor: expected 1, got 0.5");
   CHECK(said("\"use_sliding_window\":true,") == "use_sliding_window: expected false, got true");
+  CHECK(said("\"is_causal\":false,") == "is_causal: expected true, got false");
+  CHECK(said("\"rope_parameters\":{\"rope_type\":\"default\"},"
+             "\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":2},") ==
+        "rope_scaling: expected none beside rope_parameters, got \"one\"");
   CHECK(said("\"eos_token_id\":[1,\"x\"],") ==
         "eos_token_id: expected whole numbers, got [1,\"x\"]");
   CHECK(said("\"hidden_size\":8,") == "names \"hidden_size\" twice");

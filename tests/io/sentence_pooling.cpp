@@ -82,3 +82,18 @@ TEST_CASE("sentence_pooling: other modules are refused") {
   refused("3", "expected a list of objects");
   refused("{}", "has no type");
 }
+TEST_CASE("sentence_pooling: a prompt before each text is refused, an empty one is none") {
+  auto const folder = test::folder();
+  std::filesystem::create_directory(folder / "1_Pooling");
+  write_file(folder / "modules.json", bytes_of("mean.modules"));
+  write_file(folder / "1_Pooling/config.json", bytes_of("mean.pooling"));
+  auto const with = [&](std::string const& settings) {
+    write_file(folder / "config_sentence_transformers.json", settings);
+    return read_sentence_pooling(folder.path());
+  };
+  CHECK_NOTHROW(with(R"({"prompts": {}, "default_prompt_name": null})"));
+  CHECK_NOTHROW(with(R"({"prompts": {"document": ""}, "default_prompt_name": "document"})"));
+  CHECK_THROWS_WITH(with(R"({"prompts": {"query": "query: "}, "default_prompt_name": "query"})"),
+                    Contains("default_prompt_name: expected none, or that of an empty prompt, got "
+                             "\"query\""));
+}

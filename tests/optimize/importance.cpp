@@ -73,3 +73,16 @@ TEST_CASE("importance: as text") {
         "together   0.125  #####\n");
   CHECK(importance_csv(found) == "parameter,share\nrate,0.75\nn,0.125\ntogether,0.125\n");
 }
+TEST_CASE("importance: equal values that are no short binary fractions have none") {
+  auto const plane = search_space{}.uniform("x", 0, 1).uniform("y", 0, 1);
+  for (auto const value : {0.9, 0.1}) {
+    auto trials = std::vector<trial>{};
+    auto random = draws(1, 0);
+    for (auto i = std::uint64_t{0}; i < 10; ++i) {
+      auto one = trial{.number = i, .state = trial_state::complete, .value = value};
+      one.point = plane.point({random.uniform(), random.uniform()});
+      trials.push_back(one);
+    }
+    CHECK(importance_of(plane, trials).parameters.empty());
+  }
+}

@@ -67,3 +67,13 @@ TEST_CASE("parzen_estimator: a density over numbers adds up to 1") {
     sum += width * estimator.density({std::log(1e-3) + width * (i + 0.5)});
   CHECK(sum == Approx(1).epsilon(1e-5));
 }
+TEST_CASE("parzen_estimator: its logarithm is finite where the density of wide parameters is 0") {
+  auto const wide = search_space{}.uniform("x", -1e200, 1e200).uniform("y", -1e200, 1e200);
+  auto const estimator = parzen_estimator(wide, {{1e199, 2e199}, {-1e199, 3e199}});
+  CHECK(estimator.density({1e199, 2e199}) == 0);
+  CHECK(std::isfinite(estimator.log_density({1e199, 2e199})));
+  CHECK(estimator.log_density({1e199, 2e199}) > estimator.log_density({-9e199, -9e199}));
+  auto const narrow = search_space{}.uniform("x", 0, 1).uniform("y", 0, 2);
+  auto const other = parzen_estimator(narrow, {{0.2, 0.4}, {0.7, 1.1}});
+  CHECK(std::exp(other.log_density({0.3, 0.5})) == Approx(other.density({0.3, 0.5})));
+}

@@ -144,6 +144,11 @@ elseif(case STREQUAL "models")
   refuses(", \"partial_rotary_factor\": 0.5" "WEIGHTS\;f32" "partial_rotary_factor of 1, got 0.5")
   refuses(", \"rope_parameters\": {\"rope_type\": \"default\", \"partial_rotary_factor\": 0.25}"
     "WEIGHTS\;f32" "partial_rotary_factor of 1, got 0.25")
+  refuses(", \"rope_parameters\": {\"rope_type\": \"default\"}, \"rope_scaling\": {\"rope_type\": \"yarn\"}"
+    "WEIGHTS\;f32" "no rope_scaling beside rope_parameters")
+  refuses(", \"use_sliding_window\": true" "WEIGHTS\;f32" "a use_sliding_window of false, got true")
+  refuses(", \"hidden_act\": \"gelu\"" "WEIGHTS\;f32" "a hidden_act of silu, got gelu")
+  refuses(", \"is_causal\": false" "WEIGHTS\;f32" "an? is_causal of true, got false")
   refuses("" "WEIGHTS\;f32\;CONTEXT\;65" "expected a CONTEXT of at most 64, .*, got 65")
   refuses("" "WEIGHTS\;f32\;CONTEXT\;all" "expected a number from 1 for CONTEXT, got all")
   refuses("" "WEIGHTS\;q8_0/q4_1/f32" "as in q4_1/q8_0, got q8_0/q4_1/f32")

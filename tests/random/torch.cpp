@@ -118,3 +118,13 @@ TEST_CASE("torch: a saved state goes on alike, with its kept normal number") {
   CHECK(std::memcmp(a, b, sizeof a) == 0);
   CHECK(saved == r);
 }
+TEST_CASE(
+    "torch_generator: whole numbers below a bound of 2^28 or more are of 64 bits, as torch's") {
+  auto g = torch_generator(1);  // torch 2.15: torch.randint(3 << 30, (3,)) after manual_seed(1)
+  CHECK(g.randint(3U << 30U) == 2135392491);
+  CHECK(g.randint(3U << 30U) == 784077896);
+  CHECK(g.randint(3U << 30U) == 1624032137);
+  auto a = torch_generator(1);
+  auto b = torch_generator(1);
+  CHECK(a.randint((1U << 28U) - 1) == b.random() % ((1U << 28U) - 1));
+}

@@ -27,3 +27,10 @@ TEST_CASE("conversation: without exchanges nothing leaves, and nobody is asked")
   auto const never = [](auto const&) -> bool { throw std::logic_error("asked"); };
   CHECK(without_oldest(messages, 1, 0, never) == messages);
 }
+TEST_CASE("conversation: where all fits it is asked for once") {
+  auto const messages = std::vector<int>(65, 1);
+  auto calls = 0;
+  auto const rest = without_oldest(messages, 1, 32, [&](auto const&) { return ++calls > 0; });
+  CHECK(rest == messages);
+  CHECK(calls == 1);
+}

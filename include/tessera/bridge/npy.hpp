@@ -146,7 +146,7 @@ template <class T> [[nodiscard]] auto npy_type() -> std::string {
 
 }  // namespace detail
 
-/// Writes an array as a .npy file, all or nothing.
+/// Writes an array of numbers or bool as a .npy file, all or nothing.
 ///
 /// Errors  file_error
 template <class E>

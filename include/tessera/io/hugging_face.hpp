@@ -22,6 +22,10 @@ class json_members {
   [[nodiscard]] auto has(char const* name) const -> bool {
     return object_.contains(name) && not object_[name].is_null();
   }
+  /// What is there and not {}.
+  [[nodiscard]] auto says(char const* name) const -> bool {
+    return has(name) && not object_[name].empty();
+  }
   [[nodiscard]] auto count(char const* name) const -> std::uint64_t {
     auto const& value = member(name);
     if (not value.is_number_unsigned() || value.get<std::uint64_t>() > 0xFFFFFFFFU)
@@ -114,11 +118,20 @@ inline void refuse_part(json_members const& in) {
   in.set("partial_rotary_factor", part);
   if (part != 1) in.wrong("partial_rotary_factor", "1", part);
 }
-/// rope_parameters of newer files, or rope_theta and rope_scaling of older ones.
+/// A sample sees itself and the ones before, or the file is refused.
+inline void refuse_both_ways(json_members const& in) {
+  auto causal = true;
+  in.set("is_causal", causal);
+  if (not causal) in.wrong("is_causal", "true", false);
+}
+/// rope_parameters of newer files, or rope_theta and rope_scaling of older ones. Of both, of which
+/// transformers takes rope_scaling alone, neither is taken.
 [[nodiscard]] inline auto read_rope(json_members const& in) -> rope_config {
   auto result = rope_config{};
   in.set("rope_theta", result.theta);
   refuse_part(in);
+  if (in.says("rope_parameters") && in.says("rope_scaling"))
+    in.wrong("rope_scaling", "none beside rope_parameters", "one");
   auto const* const name = in.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
   if (not in.has(name)) return result;
   auto const rope = in.object(name);
@@ -158,6 +171,7 @@ inline void read_rotary_model(json_members const& in, model_config& c) {
   auto windows = false;
   in.set("use_sliding_window", windows);
   if (windows) in.wrong("use_sliding_window", "false", true);
+  refuse_both_ways(in);
 }
 inline void read_gpt2(json_members const& in, model_config& c) {
   c.width = positive(in, "n_embd");
@@ -179,6 +193,7 @@ inline void read_gpt2(json_members const& in, model_config& c) {
   auto by_layer = false;
   in.set("scale_attn_by_inverse_layer_idx", by_layer);
   if (by_layer) in.wrong("scale_attn_by_inverse_layer_idx", "false", true);
+  refuse_both_ways(in);
 }
 inline void read_bert(json_members const& in, model_config& c) {
   c.width = positive(in, "hidden_size");

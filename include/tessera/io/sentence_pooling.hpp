@@ -35,13 +35,28 @@ namespace detail {
   return false;
 }
 
+/// What is put before each text is none, or the folder is refused.
+inline void refuse_prompt(std::filesystem::path const& path) {
+  if (not std::filesystem::exists(path)) return;
+  auto const json = read_json_object(path);
+  auto const in = json_members(path, json);
+  if (not in.has("default_prompt_name")) return;
+  auto const name = in.text("default_prompt_name");
+  if (in.has("prompts")) {
+    auto const prompts = in.object("prompts");
+    if (prompts.has(name.c_str()) && prompts.text(name.c_str()).empty()) return;
+  }
+  in.wrong("default_prompt_name", "none, or that of an empty prompt", name);
+}
+
 }  // namespace detail
 
 /// How a folder of sentence-transformers makes vectors of sentences, by its modules.json; where it
 /// has none, the mean of length 1.
 ///
 /// Errors  file_error for a module that is not Transformer, Pooling or Normalize, for these in
-///         another order, and for another pooling than the mean or the first token's vector
+///         another order, for another pooling than the mean or the first token's vector, and for a
+///         prompt that is put before each text
 /// Source  folders of sentence-transformers 6.2, and older ones: tests/io/sentence_pooling.cpp
 [[nodiscard]] inline auto read_sentence_pooling(std::filesystem::path const& folder)
     -> sentence_pooling {
@@ -67,6 +82,7 @@ namespace detail {
   if (kinds != "Transformer, Pooling" && kinds != "Transformer, Pooling, Normalize")
     throw file_error(path, "expected the modules Transformer, Pooling and perhaps Normalize, got " +
                                json_text(kinds.substr(0, 80)));
+  detail::refuse_prompt(folder / "config_sentence_transformers.json");
   return result;
 }
 

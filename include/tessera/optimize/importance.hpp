@@ -75,8 +75,12 @@ class regression_tree {
   }
   void grow(std::vector<std::size_t> const& some, std::vector<box_side> const& sides) {
     auto best = cut{};
-    for (auto axis = std::size_t{0}; axis < sides.size(); ++axis)
-      look(some, sides[axis], axis, best);
+    // Of equal values sums are not quite equal: there is nothing to gain, and none is looked for.
+    auto const& values = samples_.values;
+    auto const differ = [&](std::size_t i) { return values[i] != values[some.front()]; };
+    if (std::ranges::any_of(some, differ))
+      for (auto axis = std::size_t{0}; axis < sides.size(); ++axis)
+        look(some, sides[axis], axis, best);
     if (best.gain <= 0) {
       auto volume = 1.0;
       for (auto const& side : sides) volume *= side.share();

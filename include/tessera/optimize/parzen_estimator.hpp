@@ -155,6 +155,21 @@ class parzen_estimator {
     }
     return sum;
   }
+  /// Its logarithm, which many or wide parameters do not bring to zero.
+  [[nodiscard]] auto log_density(std::vector<double> const& x) const -> double {
+    auto logs = std::vector<double>{};
+    for (auto k = std::size_t{0}; k < weights_.size(); ++k) {
+      auto sum = std::log(weights_[k]);
+      for (auto axis = std::size_t{0}; axis < axes_.size(); ++axis)
+        sum += std::log(axes_[axis].density(k, x.at(axis)));
+      logs.push_back(sum);
+    }
+    auto const largest = std::ranges::max(logs);
+    if (not std::isfinite(largest)) return largest;
+    auto sum = 0.0;
+    for (auto const one : logs) sum += std::exp(one - largest);
+    return largest + std::log(sum);
+  }
   /// Coordinates of that density.
   [[nodiscard]] auto draw(draws& random) const -> std::vector<double> {
     auto left = random.uniform();

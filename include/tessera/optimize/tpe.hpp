@@ -67,11 +67,11 @@ struct tpe {
   [[nodiscard]] auto choose(parzen_estimator const& good, parzen_estimator const& others,
                             draws& random) const -> std::vector<double> {
     auto best = std::vector<double>{};
-    auto best_ratio = -1.0;
+    auto best_ratio = 0.0;  // its logarithm
     for (auto i = std::uint64_t{0}; i < std::max<std::uint64_t>(candidates, 1); ++i) {
       auto const x = good.draw(random);
-      auto const ratio = good.density(x) / others.density(x);
-      if (not(ratio > best_ratio)) continue;
+      auto const ratio = good.log_density(x) - others.log_density(x);
+      if (not best.empty() && not(ratio > best_ratio)) continue;
       best = x;
       best_ratio = ratio;
     }

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/number_text.hpp>
 #include <tessera/optimize/trial.hpp>
-
-#include <cstdio>
 
 namespace tessera {
 
 namespace detail {
 
-[[nodiscard]] inline auto short_number(double value, char const* format = "%.5g") -> std::string {
-  auto letters = std::array<char, 48>{};
-  (void)std::snprintf(letters.data(), letters.size(), format, value);
-  return letters.data();
+[[nodiscard]] inline auto short_number(double value) -> std::string {
+  return number_text(value, 5);
 }
 [[nodiscard]] inline auto short_value(search_value const& value) -> std::string {
   auto const* const number = std::get_if<double>(&value);
@@ -75,7 +72,7 @@ namespace detail {
     auto row = std::vector{std::to_string(one.number), detail::short_number(one.value)};
     for (auto const& p : space.parameters())
       row.push_back(detail::short_value(one.point.at(p.name)));
-    row.push_back(detail::short_number(one.ended - one.began, "%.1f"));
+    row.push_back(fixed_number_text(one.ended - one.began, 1));
     rows.push_back(std::move(row));
   }
   return detail::aligned(rows);
@@ -101,7 +98,7 @@ namespace detail {
         std::to_string(one.number) + ',' + text_of(one.state) + ',' + std::to_string(one.attempt);
     for (auto const number : {one.value, best}) text += ',' + detail::csv_number(number);
     text += ',' + std::to_string(last.first) + ',' + detail::csv_number(last.second) + ',' +
-            (one.is_finished() ? detail::short_number(one.ended - one.began, "%.3f") : "");
+            (one.is_finished() ? fixed_number_text(one.ended - one.began, 3) : "");
     for (auto const& p : space.parameters()) text += ',' + text_of(one.point.at(p.name));
     for (auto const& [name, ignored] : names) {
       auto const found = one.scores.find(name);

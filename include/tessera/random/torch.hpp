@@ -38,8 +38,10 @@ class torch_generator {
     else
       return static_cast<double>(random64() & ((std::uint64_t{1} << 53) - 1)) * 0x1p-53;
   }
-  /// A number of 0 .. n - 1.
-  [[nodiscard]] constexpr auto randint(std::uint32_t n) -> std::uint32_t { return random() % n; }
+  /// A number of 0 .. n - 1; from 2^28 on by 64 bits.
+  [[nodiscard]] constexpr auto randint(std::uint32_t n) -> std::uint32_t {
+    return n < 1U << 28U ? random() % n : static_cast<std::uint32_t>(random64() % n);
+  }
 
   /// n numbers from low to high, by one rounding each.
   template <class T> constexpr void uniform(T* to, std::size_t n, double low, double high) {

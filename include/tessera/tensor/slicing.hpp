@@ -107,9 +107,11 @@ template <class X> [[nodiscard]] constexpr auto with_address(X&& x) -> decltype(
     return A(x);
   else if constexpr (requires { x.data(); } && expression<A>)
     return A(std::forward<X>(x));
-  else if constexpr (owning<A>)
+  else if constexpr (owning<A>) {
+    static_assert(fixed_shape<shape_of<A>>,
+                  "expression: a tensor with bounded extents needs its actual ones: x.sized(n)");
     return nodes::owned_leaf<A>{{}, x};
-  else
+  } else
     return nodes::result<nodes::value_of, A>{{}, {x}};
 }
 

@@ -50,11 +50,13 @@ class csv_logger final : public logger {
  private:
   /// What an earlier run wrote has another name from now on.
   void keep_earlier() const {
-    if (not std::filesystem::exists(path())) return;
+    auto error = std::error_code{};
+    if (not std::filesystem::exists(path(), error)) return;
     auto n = 1;
     auto const earlier = [&] { return folder_ / ("metrics." + std::to_string(n) + ".csv"); };
-    while (std::filesystem::exists(earlier())) ++n;
-    std::filesystem::rename(path(), earlier());
+    while (std::filesystem::exists(earlier(), error)) ++n;
+    std::filesystem::rename(path(), earlier(), error);
+    if (error) throw file_error(path(), "cannot be renamed: " + error.message());
   }
   [[nodiscard]] auto path() const -> std::filesystem::path { return folder_ / "metrics.csv"; }
   [[nodiscard]] auto column_of(std::string const& name) const -> std::size_t {

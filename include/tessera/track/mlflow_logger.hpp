@@ -7,18 +7,21 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace tessera {
 
 struct mlflow_options {
   std::string url = "http://127.0.0.1:5000";
-  std::chrono::milliseconds timeout{3'000};  ///< of one request
+  std::chrono::milliseconds timeout{3'000};             ///< of one request
+  std::chrono::milliseconds artifact_patience{10'000};  ///< with a server that takes no artifacts
 };
 
 /// A run of an MLflow server, by its REST interface: metrics, parameters, tags; pictures and texts
-/// as artifacts, where the server takes these itself; where it refuses one for the fifth time, the
-/// run gets no more, and a tag that says so. The project is the experiment.
+/// as artifacts, where the server takes these itself. One that it refuses, or is too busy for
+/// longer than `artifact_patience`, is left out, and a tag of the run says so. The project is the
+/// experiment.
 ///
 /// Metrics are sent by flush, and by the thousand. A parameter keeps its first value, as MLflow
 /// wants it. Letters that MLflow has in no name become '_'.
@@ -32,7 +35,8 @@ class mlflow_logger final : public logger {
   static constexpr auto most_parameters = std::size_t{100};
 
   explicit mlflow_logger(mlflow_options options = {})
-      : client_(std::move(options.url), options.timeout) {}
+      : client_(std::move(options.url), options.timeout),
+        artifact_patience_(options.artifact_patience) {}
 
   [[nodiscard]] auto title() const -> std::string override { return "MLflow"; }
   [[nodiscard]] auto run_id() const -> std::string const& { return run_; }
@@ -84,7 +88,6 @@ class mlflow_logger final : public logger {
 
  private:
   static constexpr auto patience = std::chrono::seconds{30};  // with what is slow, or done once
-  static constexpr auto most_artifact_tries = 5;
   using json = nlohmann::json;
   using verb = boost::beast::http::verb;
 
@@ -186,16 +189,18 @@ class mlflow_logger final : public logger {
     auto const path = "/api/2.0/mlflow-artifacts/artifacts/" + artifacts_.substr(served.size()) +
                       '/' + escaped(name, true);
     auto const answer = client_.send(verb::put, path, std::move(body), type, patience);
-    if (answer.status >= 300 && ++artifact_tries_ < most_artifact_tries)
-      require_luck(answer, "mlflow-artifacts");
-    artifact_tries_ = 0;
-    if (answer.status < 300) return;
+    if (answer.status < 300) {
+      refused_since_.reset();
+      return;
+    }
+    auto const now = std::chrono::steady_clock::now();
+    if (not refused_since_) refused_since_ = now;
+    if (now - *refused_since_ < artifact_patience_) require_luck(answer, "mlflow-artifacts");
     // Metrics are worth more than what this server does not take: it is told in the run.
-    artifacts_.clear();
-    post("runs/set-tag",
-         {{"run_id", run_},
-          {"key", "artifacts"},
-          {"value", "none from here on: the server answers " + std::to_string(answer.status)}});
+    post("runs/set-tag", {{"run_id", run_},
+                          {"key", "artifacts"},
+                          {"value", safe(name) + " is missing: the server answers " +
+                                        std::to_string(answer.status)}});
   }
   /// Percent signs for all but letters and digits.
   [[nodiscard]] static auto escaped(std::string_view text, bool keeps_slashes = false)
@@ -218,7 +223,9 @@ class mlflow_logger final : public logger {
   std::string experiment_;
   std::string run_;
   std::string artifacts_;
-  int artifact_tries_ = 0;  // of the present one
+  std::chrono::milliseconds artifact_patience_;
+  std::optional<std::chrono::steady_clock::time_point>
+      refused_since_;  // artifacts, without a break
   std::set<std::string> sent_;
   std::vector<json> metrics_;
   std::uint64_t last_step_ = 0;

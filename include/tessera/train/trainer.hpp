@@ -121,6 +121,8 @@ class trainer : private fit_control {
   template <class Source, class Monitor, class... Scores>
   auto fit(Source& source, Monitor& monitor, Scores const&... scores) -> ending {
     check_monitor({"loss", scores.name...});
+    validates_training_source_ =
+        static_cast<void const*>(&source) == static_cast<void const*>(&monitor);
     auto const slots = evaluation_.slots_of(monitor);
     return fit_by(source, {scores.name...}, [&](std::uint64_t most) {
       auto const limit =
@@ -275,7 +277,8 @@ class trainer : private fit_control {
     if (not differ || batches_of_epoch_.empty()) batches_of_epoch_ = now;
     epochs_ = options_.max_epochs;
     if constexpr (requires { source.epochs(); })
-      epochs_ = std::min(epochs_, std::uint64_t{source.epochs()});
+      if (options_.overfit_batches.is_none())  // else its first epoch is all of them
+        epochs_ = std::min(epochs_, std::uint64_t{source.epochs()});
   }
 
   // -- epochs ------------------------------------------------------------------------------------
@@ -325,7 +328,7 @@ class trainer : private fit_control {
     if (not resumed_ && progress_.step == 0) begin(validate);
     for (;;) {
       // An epoch that was begun is ended, too, where its last step was the last of all.
-      if (auto const how = ended(); how && progress_.batch == 0) {
+      if (auto const how = ended(); how && (progress_.batch == 0 || not is_done())) {
         save_own();
         return *how;
       }
@@ -364,7 +367,7 @@ class trainer : private fit_control {
       if constexpr (validates<Validate>)
         if (is_validated(false) && not ends && first / every != progress_.batch / every) {
           (void)judge(validated_by(validate));
-          source.begin(epoch);  // the validation's may be the same
+          if (validates_training_source_) source.begin(epoch);  // it was begun anew
         }
       if (ends || ended()) break;
       auto const leaves = interrupt_guard::requested() || has_enough();
@@ -525,6 +528,7 @@ class trainer : private fit_control {
   std::uint64_t epochs_ = 0;         // at most: the options', or the source's where it has fewer
   std::string batches_of_epoch_;
   bool resumed_ = false;
+  bool validates_training_source_ = false;
   bool stops_ = false;
   bool wants_checkpoint_ = false;
   clock::time_point began_;

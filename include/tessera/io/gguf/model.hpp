@@ -18,6 +18,9 @@ inline constexpr auto rope_factors_name = std::string_view{"rope_freqs.weight"};
     -> rope_config {
   auto result = rope_config{};
   result.theta = file.find<double>(family + ".rope.freq_base").value_or(result.theta);
+  auto const by_attention = family + ".rope.scaling.attn_factor";
+  if (auto const factor = file.find<double>(by_attention); factor && *factor != 1)
+    file.fail("key " + json_text(by_attention) + ": expected 1, got " + described_value(*factor));
   auto const key = family + ".rope.scaling.type";
   auto const kind = file.find<std::string_view>(key);
   if (kind && *kind == "none") return result;

@@ -48,8 +48,10 @@ template <> struct kernel_for<detail::cross_entropy_fn, cuda> {
         losses_type{memory.data(), actual_extents<shape_of<losses_type>>::from({rows.count})};
     return detail::number_of(sum(losses) * rows.scale);
   }
-  /// By the host, in memory that both read: what is launched next is scaled by it.
+  /// By the host, in memory that both read: what is launched next is scaled by it. While a graph is
+  /// recorded or replayed, the host has written the targets before.
   static auto terms(std::size_t rows, auto const* targets, std::int64_t ignored) -> std::size_t {
+    if (not device::current().is_recording()) device::synchronize();
     return kernel_for<detail::cross_entropy_fn, reference>::terms(rows, targets, ignored);
   }
 };

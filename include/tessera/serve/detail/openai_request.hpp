@@ -247,7 +247,7 @@ inline void read_bias(openai_fields const& fields, sampling_options& to) {
   o.top_k = static_cast<std::size_t>(
       std::max(std::int64_t{0},
                fields.integer("top_k", -1, 1'000'000'000, static_cast<std::int64_t>(o.top_k))));
-  if (o.top_p == 0) o.top_k = 1, o.top_p = 1;  // nothing but the first, whatever top_k says
+  if (o.top_p == 0) o.temperature = 0, o.top_p = 1;  // the likeliest, and the first of equals
   o.min_p = fields.number("min_p", 0, 1, 0);
   o.repetition_penalty = fields.number("repetition_penalty", 0.01, 100, 1);
   o.presence_penalty = fields.number("presence_penalty", -2, 2, 0);
