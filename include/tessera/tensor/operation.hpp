@@ -3,6 +3,7 @@
 
 #include <tessera/core/elementary.hpp>
 
+#include <concepts>
 #include <cstddef>
 
 /// The elementwise operations of expressions.
