@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// All of the library but its components (bridge, io, data, text, train, program) and device code
-/// (cuda.hpp). What is left out of embedded.hpp asks for a heap, or is for tools.
+/// All of the library but its components (bridge with data, io, text, train, program, track,
+/// optimize, generate, serve, group) and device code (cuda.hpp). What is left out of embedded.hpp
+/// asks for a heap, or is for tools.
 #include <tessera/compose/gradient_check.hpp>
 #include <tessera/core/aggregate.hpp>
 #include <tessera/embedded.hpp>

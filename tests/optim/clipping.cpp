@@ -40,3 +40,16 @@ TEST_CASE("clip_value: every number by itself") {
   clip_value(d, 1);
   CHECK(test::distance(d.a, {-1, -0.5, 0, 0.5, 1}) == 0);
 }
+TEST_CASE("clipping: a bound that is none is refused; what is left is told") {
+  auto p = parameters_of<linear<2, 2>, owned<double>>{};
+  test::fill_parameters(p, 1);
+  for (auto const bad : {-1.0, std::nan("")}) {
+    CHECK_THROWS_AS(clip_norm(p, bad), std::invalid_argument);
+    CHECK_THROWS_AS(clip_value(p, bad), std::invalid_argument);
+    CHECK_THROWS_AS(clip_to(p, 2, bad), std::invalid_argument);
+  }
+  auto const norm = global_norm(p);
+  auto const left = clip_to(p, norm, norm / 2);
+  CHECK(left == Approx(global_norm(p)));
+  CHECK(left == Approx(norm / 2));
+}

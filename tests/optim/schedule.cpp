@@ -61,3 +61,8 @@ TEST_CASE("schedules: numbers that make no schedule are refused") {
   CHECK_THROWS_AS(step_lr{.every = 0}.rate(1, 1), std::invalid_argument);
   CHECK_THROWS_AS((geometric_lr{5, 5, 0.1}.rate(1, 1)), std::invalid_argument);
 }
+TEST_CASE("geometric_lr: between its ends the rate falls by the same factor a step") {
+  constexpr auto schedule = geometric_lr{10, 20, 0.25};
+  CHECK(schedule.rate(4, 15) == Approx(2));
+  CHECK(schedule.rate(4, 12) == Approx(4 * std::pow(0.25, 0.2)));
+}

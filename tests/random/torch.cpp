@@ -128,3 +128,14 @@ TEST_CASE(
   auto b = torch_generator(1);
   CHECK(a.randint((1U << 28U) - 1) == b.random() % ((1U << 28U) - 1));
 }
+TEST_CASE("torch_generator: normal numbers of another mean and deviation are the same draws") {
+  for (auto const n : {5U, 20U}) {
+    auto a = std::vector<double>(n);
+    auto b = a;
+    auto first = torch_generator(3);
+    auto second = torch_generator(3);
+    first.normal(a.data(), n);
+    second.normal(b.data(), n, 3, 0.5);
+    for (auto i = std::size_t{0}; i < n; ++i) CHECK(b[i] == Approx(a[i] * 0.5 + 3));
+  }
+}

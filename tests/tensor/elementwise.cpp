@@ -136,3 +136,15 @@ TEST_CASE("expressions: a whole number that the array's type does not have is re
   CHECK(evaluate(where(pixels > 150, 1.0F, 0.0F) + 0.0F)(1) == 1);
   CHECK(evaluate(where(ids == 2LL, 1.0F, 0.0F) + 0.0F)(1) == 1);
 }
+TEST_CASE("comparisons: or, unequal and at most, by vectors and one by one") {
+  auto x = tensor<float, shape<19>>{};
+  for (auto i = std::size_t{0}; i < 19; ++i) x(i) = static_cast<float>(i % 3) - 1;
+  auto const either = evaluate(where(x < 0 || x > 0, 1.0F, 0.0F) + 0.0F);
+  auto const unequal = evaluate(where(x != 0, 1.0F, 0.0F) + 0.0F);
+  auto const at_most_zero = evaluate(where(x <= 0, 1.0F, 0.0F) + 0.0F);
+  for (auto i = std::size_t{0}; i < 19; ++i) {
+    CHECK(either(i) == (i % 3 == 1 ? 0 : 1));
+    CHECK(unequal(i) == (i % 3 == 1 ? 0 : 1));
+    CHECK(at_most_zero(i) == (i % 3 == 2 ? 0 : 1));
+  }
+}

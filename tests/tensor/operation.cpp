@@ -65,3 +65,10 @@ TEST_CASE("operation: above 20 softplus is its argument, and its slope 1, as tor
   CHECK(op::softplus::slope<0>(20.5, 20.5) == 1);
   CHECK(op::softplus::slope<0>(19.5, 19.5) == lane::sigmoid(19.5));
 }
+TEST_CASE("operations: slopes where operands of min are equal, and of powers at zero") {
+  CHECK(op::min::slope<0>(1.0, 1.0, 1.0) == 0.5);
+  CHECK(op::min::slope<1>(1.0, 1.0, 1.0) == 0.5);
+  CHECK(op::pow::slope<0>(1.0, 0.0, 0.0) == 0);
+  CHECK(op::pow::slope<1>(0.0, 0.0, 2.0) == 0);
+  CHECK(op::length::slope<0>(0.0, 0.0) == 0);
+}

@@ -26,3 +26,5 @@ TEST_CASE("search: a NaN is found first") {
   CHECK(*evaluate(argmax(y, axis<0>)).data() == 1);
   CHECK(*evaluate(argmin(y, axis<0>)).data() == 1);
 }
+static_assert(evaluate(argmin(tensor<float, shape<3>>{{2, 1, 1}}, axis<0>)).values[0] == 1,
+              "of equals the first");

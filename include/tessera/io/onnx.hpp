@@ -94,7 +94,8 @@ template <class Model, class X, class... Inputs>
 /// Accuracy  1e-5 of what `inference` gives: tests/readers/onnx_models.py
 /// Cost      three times the bytes of the parameters, on the way
 /// Errors    a layer that has no to_onnx (io/onnx/place.hpp), or none for its options:
-///           tests/fail/onnx_unknown_layer.cpp; onnx_error for more than 2 GB
+///           tests/fail/onnx_unknown_layer.cpp; onnx_error for more than 2 GB, and, with
+///           options.state, for a cache of attention or the position of a stream
 template <class Model, class X, class... Inputs, class P, class S>
   requires(not std::same_as<S, onnx_options>)
 [[nodiscard]] auto onnx_bytes(P const& p, S const& statistics, onnx_options const& options = {})

@@ -57,7 +57,7 @@ struct lstm_cell {
 ///
 /// Shapes  x (time, ..., In) -> y (time, ..., Out), Out = Hidden or the projection
 /// State   {h, c}
-/// Cost    a step: 4·Hidden·(In + Out) multiply-adds
+/// Cost    a step: 4·Hidden·(In + Out) multiply-adds, and Hidden·Out more with a projection
 template <std::size_t In, std::size_t Hidden, lstm_options Options = lstm_options{},
           std::size_t Level = 0>
 using lstm_layer = recurrent_layer<lstm_cell, In, Hidden, Options, recurrent_place{.level = Level}>;

@@ -25,7 +25,8 @@ struct recurrent_place {
 ///         one; a step takes and gives one sample
 /// State   what the cell names, read as the start and left as the end; backward does not go through
 ///         the start
-/// Cost    a step: Cell::gates·Hidden·(In + Out) multiply-adds; backward consumes what was kept
+/// Cost    a step: Cell::gates·Hidden·(In + Out) multiply-adds, and Hidden·Out more with a
+///         projection; backward consumes what was kept
 /// Source  torch.nn.LSTM, torch.nn.GRU: names, order of gates, two biases
 template <class Cell, std::size_t In, std::size_t Hidden, auto Options,
           recurrent_place Place = recurrent_place{}>

@@ -57,9 +57,9 @@ template <gpt_options Options> using gpt_block = typename detail::gpt_parts<Opti
 
 /// A language model: an embedding, blocks, a norm and a linear layer to the scores of all tokens.
 ///
-/// Shapes  tokens (time, ...), whole numbers in the scalar type of the model -> scores (time, ...,
-///         vocabulary); parameters: embedding, blocks.<i>.{norm_1, attention, norm_2, linear_1,
-///         linear_2}, norm, head
+/// Shapes  tokens (time, ...), whole numbers or in the scalar type of the model -> scores (time,
+///         ..., vocabulary); parameters: embedding, blocks.<i>.{norm_1, attention, norm_2,
+///         linear_1, linear_2}, norm, head
 /// State   keys and values of up to `context` tokens for each block, in inference and streaming
 /// Source  Radford et al., Language models are unsupervised multitask learners, 2019, with rotary
 ///         positions; reference values: tests/reference/gpt.py

@@ -20,7 +20,8 @@
 ///
 /// Cost      one pass over parameters, gradient and moments, in one kernel; no allocation
 /// Accuracy  the order of operations of torch's single-tensor loops; factors are computed in double
-/// Errors    none: a rate that is not a number gives parameters that are not
+/// Errors    std::invalid_argument for sgd's nesterov without momentum or with dampening; a rate
+///           that is not a number gives parameters that are not
 /// Source    torch.optim; reference values: tests/reference/optimizer.py
 namespace tessera {
 

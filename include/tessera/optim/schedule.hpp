@@ -136,7 +136,8 @@ template <class Schedule> struct by_step {
 template <class Schedule> by_step(Schedule) -> by_step<Schedule>;
 
 /// Multiplies the rate by `factor` when a measure has not become less for more than `patience`
-/// epochs.
+/// epochs. Where the best is below 0, less is less by a share of its size; torch takes
+/// best·(1 - threshold) there, too, which is above it.
 ///
 /// State  the rate, the best measure and the epochs since: a plain struct for checkpoints
 struct reduce_on_plateau {

@@ -91,7 +91,8 @@ class trainer : private fit_control {
   ///
   /// Errors  safetensors_error where it is of another training: other parameters, optimizer, loss,
   ///         schedule, parts, callbacks, or options and settings that change what a step does;
-  ///         file_error where there is none
+  ///         file_error where there is no file; std::invalid_argument without a folder, and for
+  ///         "best" where no model_checkpoint kept one
   void resume(std::string const& which = "last") {
     auto const file = file_of(which);
     auto best_model = detail::learned{*best_, *best_statistics_};
