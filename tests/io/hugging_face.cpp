@@ -81,6 +81,20 @@ TEST_CASE("hugging_face: a config.json, new or old, means what it means to trans
   CHECK(c.eos == std::vector<std::uint64_t>{2, 5});
   CHECK(not c.pad);
 }
+TEST_CASE("hugging_face: an activation and a scaling are those of the file") {
+  auto const folder = test::folder{};
+  auto const read = [&](std::string const& more) {
+    write_file(folder / "config.json", llama_json(more));
+    return read_model_config(folder / "config.json");
+  };
+  CHECK(read("").activation == "silu");
+  CHECK(read("\"hidden_act\":\"gelu\",").activation == "gelu");
+  auto const rope = read(R"("rope_scaling":{"rope_type":"llama3","factor":8,"low_freq_factor":2,)"
+                         R"("high_freq_factor":5,"original_max_position_embeddings":16},)")
+                        .rope;
+  CHECK(rope.low_freq_factor == 2);
+  CHECK(rope.high_freq_factor == 5);
+}
 TEST_CASE("hugging_face: what a config.json lacks, or what is not computed, is named") {
   auto const said = [](std::string const& more, std::string const& without = "") {
     return config_message(llama_json(more, without));

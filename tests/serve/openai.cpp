@@ -477,3 +477,21 @@ TEST_CASE("openai: what is counted") {
   CHECK_THAT(after, Contains("generation_sequences_total{model=\"small\",reason=\"cancelled\"} 1"));
   CHECK_THAT(after, Contains("generation_queue_seconds_count{model=\"small\"} 1"));
 }
+TEST_CASE("openai: how tokens are drawn is as it was asked") {
+  auto const s = server{};
+  auto const asked = [&](json const& more) {
+    CHECK(s.post("chat/completions", chat(more))->status == 200);
+    return s.service->asked.back().options;
+  };
+  auto const o = asked({{"top_p", 0.25},
+                        {"min_p", 0.125},
+                        {"repetition_penalty", 1.5},
+                        {"presence_penalty", -0.5},
+                        {"frequency_penalty", 0.75}});
+  CHECK(o.top_p == Approx(0.25));
+  CHECK(o.min_p == Approx(0.125));
+  CHECK(o.repetition_penalty == Approx(1.5));
+  CHECK(o.presence_penalty == Approx(-0.5));
+  CHECK(o.frequency_penalty == Approx(0.75));
+  CHECK(asked({{"top_p", 0}, {"temperature", 1.5}}).temperature == 0);
+}

@@ -166,3 +166,18 @@ TEST_CASE("callback: another's state is resumed by none, and one that is none is
   longer->fit(source);
   CHECK_THROWS_WITH(trained(3)->resume(), Catch::Contains("checkpoint.safetensors: not 5"));
 }
+TEST_CASE("callback: a test is told with its scores") {
+  struct tested : callback {
+    std::vector<named_score> scores;
+    void on_test_end(fit_control&, std::vector<named_score> const& s) override { scores = s; }
+  };
+  auto const data = small::points{};
+  auto source = data.source(false);
+  auto const t = small::make({});
+  auto const one = std::make_shared<tested>();
+  t->callbacks = {one};
+  auto const found = t->test(source, distance{});
+  REQUIRE(one->scores.size() == 2);
+  CHECK(one->scores[0].value == found[0].value);
+  CHECK(one->scores[1].name == "distance");
+}

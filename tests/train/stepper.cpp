@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/allocations.hpp>
+#include <tessera/layers/batch_norm.hpp>
 #include <tessera/train/stepper.hpp>
 
 #include "small.hpp"
@@ -74,4 +75,52 @@ TEST_CASE("stepper: batches of a step that an exception ended are not in the nex
   t->on_batch = {};
   t->fit(source);
   CHECK(test::same_parameters(t->parameters(), want->parameters()));
+}
+TEST_CASE("stepper: statistics are taken up, kept with the best parameters, and resumed") {
+  using model = sequential<linear<2, 4>, batch_norm<4>, tanh_layer, linear<4, 1>>;
+  using trainer_type = trainer<training<model, small::X, adam, 2>, mse>;
+  auto const made = [](trainer_options const& o) {
+    auto t = std::make_unique<trainer_type>(o, adam{.rate = 0.3}, constant_rate{}, mse{});
+    auto g = torch_generator(1);
+    model::initialize(t->parameters(), t->statistics(), g);
+    return t;
+  };
+  auto const data = small::points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  for (auto const together : {1U, 2U}) {
+    auto const folder = test::folder{};
+    auto o = trainer_options{
+        .max_epochs = 6, .accumulate_grad_batches = together, .folder = folder / "whole"};
+    auto const whole = made(o);
+    CHECK(whole->fit(source, monitor) == ending::finished);
+    CHECK(get<1>(whole->statistics()).num_batches_tracked() == 30);
+    CHECK(whole->evaluate(whole->best(), monitor) == whole->progress().best);
+    CHECK(whole->evaluate(whole->parameters(), monitor) != whole->progress().best);
+    o.folder = folder / "parts";
+    o.stop_after_batches = 7;
+    CHECK(made(o)->fit(source, monitor) == ending::interrupted);
+    o.stop_after_batches = 0;
+    auto const rest = made(o);
+    rest->resume();
+    CHECK(rest->fit(source, monitor) == ending::finished);
+    CHECK(test::text_of(rest->checkpoint_file()) == test::text_of(whole->checkpoint_file()));
+  }
+}
+TEST_CASE("stepper: what an epoch tells is of all its steps") {
+  auto const data = small::points(38);
+  auto source = data.source(false);
+  auto const t = small::make({.max_epochs = 1, .accumulate_grad_batches = 2});
+  auto losses = 0.0;
+  auto largest = 0.0;
+  t->on_step = [&](step_report const& r) {
+    losses += r.loss * (r.step == 3 ? 1 : 2);  // five batches
+    largest = std::max(largest, r.gradient_norm);
+  };
+  t->on_epoch = [&](epoch_report const& r) {
+    CHECK(r.training_loss == Approx(losses / 5));
+    CHECK(r.largest_gradient_norm == largest);
+  };
+  t->fit(source);
+  CHECK(largest > 0);
 }
