@@ -51,3 +51,15 @@ TEST_CASE("gradient_check: right derivatives pass, wrong ones are named") {
   CHECK(weight.index == 1);
   CHECK(weight.backward - weight.difference == Approx(1e-3).epsilon(1e-4));
 }
+TEST_CASE("gradient_check: a derivative that is NaN is the worst, and the one that is named") {
+  auto report = gradient_report{};
+  report.compare(path_name("a"), 0, 1, 1.5, 1e-5, 1e-3);
+  report.compare(path_name("b"), 3, std::nan(""), 1, 1e-5, 1e-3);
+  report.compare(path_name("c"), 4, 2, 2, 1e-5, 1e-3);
+  report.compare(path_name("d"), 5, 2, 9, 1e-5, 1e-3);
+  CHECK_FALSE(report.passed);
+  CHECK(report.parameter == "b");
+  CHECK(report.index == 3);
+  CHECK(std::isnan(report.worst));
+  CHECK(report.checked == 4);
+}

@@ -168,7 +168,8 @@ template <class Model> [[nodiscard]] auto device_differs() -> double {
   auto const other = slopes_on<Model, cuda>();
   auto worst = host.size() == other.size() ? 0.0 : 1.0;
   for (auto i = std::size_t{0}; i < host.size(); ++i)
-    worst = std::max(worst, std::abs(static_cast<double>(host[i]) - static_cast<double>(other[i])));
+    worst =
+        test::larger(worst, std::abs(static_cast<double>(host[i]) - static_cast<double>(other[i])));
   return worst;
 }
 

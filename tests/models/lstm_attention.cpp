@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE_SIG(
         last.push_back((*w)(i, h, time_steps - 1, s));
   auto worst = 0.0;
   for (auto i = std::size_t{0}; i < last.size(); ++i)
-    worst = std::max(worst, std::abs(static_cast<double>(last[i]) - g[name + ".weights"][i]));
+    worst = test::larger(worst, std::abs(static_cast<double>(last[i]) - g[name + ".weights"][i]));
   CHECK(last.size() == g[name + ".weights"].size());
   CHECK(worst < 1e-5);
 }

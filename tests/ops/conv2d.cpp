@@ -191,9 +191,10 @@ TEST_CASE("conv2d: weights of eight bits have the bits of what they stand for") 
     auto const on_cuda = run<cuda>(c, none, eight.by_columns());
     auto worst = 0.0F;
     for (auto i = std::size_t{0}; i < want.y.size(); ++i)
-      worst = std::max(worst, std::abs(on_cuda.y[i] - want.y[i]) / (1 + std::abs(want.y[i])));
+      worst = test::larger(worst, std::abs(on_cuda.y[i] - want.y[i]) / (1 + std::abs(want.y[i])));
     for (auto i = std::size_t{0}; i < want.dx.size(); ++i)
-      worst = std::max(worst, std::abs(on_cuda.dx[i] - want.dx[i]) / (1 + std::abs(want.dx[i])));
+      worst =
+          test::larger(worst, std::abs(on_cuda.dx[i] - want.dx[i]) / (1 + std::abs(want.dx[i])));
     CHECK(worst < 1e-5F);
   }
 }
@@ -201,7 +202,8 @@ TEST_CASE("conv2d: on cuda up to rounding, for random geometries") {
   auto r = torch_generator(2);
   auto worst = 0.0;
   auto const note = [&](std::vector<double> const& a, std::vector<double> const& b) {
-    for (auto i = std::size_t{0}; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
+    for (auto i = std::size_t{0}; i < a.size(); ++i)
+      worst = test::larger(worst, std::abs(a[i] - b[i]));
   };
   auto plain = 0;
   for (auto round = 0; round < 60; ++round) {

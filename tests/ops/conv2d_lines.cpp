@@ -75,7 +75,7 @@ TEST_CASE("conv2d_lines: their products are the convolution and its slopes") {
     auto const of_inputs = detail::conv2d_weights<double, double>{w, taps, g.out, true};
     auto const slopes = device::lines<double>{dy.data(), 1, g.out};
     auto worst = 0.0;
-    auto const compare = [&](double a, double b) { worst = std::max(worst, std::abs(a - b)); };
+    auto const compare = [&](double a, double b) { worst = test::larger(worst, std::abs(a - b)); };
     for (auto o = std::size_t{0}; o < g.out; ++o)
       for (auto p = std::size_t{0}; p < outputs; ++p)
         compare(product(seen, of_outputs, p, o, taps * g.in), y[p * g.out + o]);

@@ -23,7 +23,8 @@ TEST_CASE("product: large tiles, and a depth cut into parts, up to the rounding 
         for (auto l = std::size_t{0}; l < k; ++l) want[i * m + j] += a[i * k + l] * b[l * m + j];
     device::multiply(device::product<double>{
         n, m, k, {a.data(), k, 1}, {b.data(), m, 1}, y.data(), m, from, nullptr});
-    for (auto i = std::size_t{0}; i < n * m; ++i) worst = std::max(worst, std::abs(y[i] - want[i]));
+    for (auto i = std::size_t{0}; i < n * m; ++i)
+      worst = test::larger(worst, std::abs(y[i] - want[i]));
     return worst < 1e-12;
   };
   CHECK(agrees(700, 700, 5));   // 11 by 11 tiles of 64

@@ -70,7 +70,11 @@ template <class U> void poison(U& object) {
   std::memset(static_cast<void*>(&object), 0xFF, sizeof object);
 }
 
-/// The largest |x - want|, relative to max(1, |want|).
+/// The larger of two errors; infinite where one is NaN, which stays so.
+template <class T> [[nodiscard]] auto larger(T worst, T error) -> T {
+  return std::isnan(error) ? static_cast<T>(INFINITY) : std::max(worst, error);
+}
+/// The largest |x - want|, relative to max(1, |want|); infinite where one is NaN.
 template <class X>
 [[nodiscard]] auto distance(X const& x, std::vector<double> const& want) -> double {
   auto worst = 0.0;
@@ -79,7 +83,7 @@ template <class X>
     if (i >= want.size()) return INFINITY;
     auto const error =
         std::abs(static_cast<double>(value) - want[i]) / std::max(1.0, std::abs(want[i]));
-    worst = error <= worst ? worst : error;  // NaN is worst
+    worst = larger(worst, error);
     ++i;
   }
   return i == want.size() ? worst : INFINITY;

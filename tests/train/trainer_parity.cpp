@@ -97,7 +97,7 @@ TEST_CASE("parity: 50 clipped steps of Adam end where torch's do") {
         auto error = 0.0;
         for (auto i = std::size_t{0}; i < w.size(); ++i) {
           largest = std::max(largest, std::abs(want[i]));
-          error = std::max(error, std::abs(static_cast<double>(w.values[i]) - want[i]));
+          error = test::larger(error, std::abs(static_cast<double>(w.values[i]) - want[i]));
         }
         INFO(path.c_str());
         CHECK(error <= 1e-4 * largest);

@@ -25,7 +25,7 @@ struct gradient_report {
     auto const magnitude = by_difference < 0 ? -by_difference : by_difference;
     ++checked;
     if (not(error <= atol + rtol * magnitude)) passed = false;
-    if (not(error <= worst)) {  // NaN counts as worst
+    if (worst == worst && not(error <= worst)) {  // NaN is worst, the first one
       worst = error;
       parameter = where;
       index = i;
