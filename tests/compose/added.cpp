@@ -32,10 +32,10 @@ TEST_CASE("added: gradient check, where outputs are read too; a stream is the se
 TEST_CASE("added: outputs of different actual extents are refused") {
   using halves =
       added<conv1d<4, 4, 3, {.stride = 2, .padding = 1}>, conv1d<4, 4, 2, {.stride = 2}>>;
-  using X = tensor<float, shape<at_most(10), 2, 4>>;
-  auto const run = std::make_unique<inference<halves, X>>();
+  using bounded = tensor<float, shape<at_most(10), 2, 4>>;
+  auto const run = std::make_unique<inference<halves, bounded>>();
   auto const p = parameters_of<halves, owned<float>>{};
-  auto const x = X{};
+  auto const x = bounded{};
   CHECK_NOTHROW((*run)(p, x.sized(10)));                                      // 5 and 5
   CHECK_THROWS_WITH((*run)(p, x.sized(9)), Catch::Contains("same extents"));  // 5 and 4
 }
