@@ -41,7 +41,7 @@ template <class T>
   if (found == point.end()) throw search_error("the search has no parameter " + name);
   auto const* const value = std::get_if<T>(&found->second);
   if (value == nullptr)
-    throw search_error(name + ": expected " + kind + ", got " + text_of(found->second));
+    throw search_error(name + ": expected " + kind + ", got " + tessera::text_of(found->second));
   return *value;
 }
 

@@ -13,7 +13,7 @@ namespace detail {
 }
 [[nodiscard]] inline auto short_value(search_value const& value) -> std::string {
   auto const* const number = std::get_if<double>(&value);
-  return number == nullptr ? text_of(value) : short_number(*number);
+  return number == nullptr ? tessera::text_of(value) : short_number(*number);
 }
 /// Rows with their columns below each other, numbers to the right.
 [[nodiscard]] inline auto aligned(std::vector<std::vector<std::string>> const& rows)
