@@ -104,9 +104,9 @@ TEST_CASE("onnx: a file of one layer, byte by byte") {
                                  .integer(1, 2)
                                  .integer(2, 1)
                                  .text(8, "weight")
-                                 .text(9, "\x00\x00\x80\x3F\x00\x00\x00\xC0"s));
+                                 .bytes(9, "\x00\x00\x80\x3F\x00\x00\x00\xC0"s));
   graph.message(initializer,
-                w{}.integer(1, 1).integer(2, 1).text(8, "bias").text(9, "\x00\x00\x00\x3F"s));
+                w{}.integer(1, 1).integer(2, 1).text(8, "bias").bytes(9, "\x00\x00\x00\x3F"s));
   graph.message(input, w{}.text(1, "x").message(2, tensor_type("batch", 2)));
   graph.message(output, w{}.text(1, "y").message(2, tensor_type("batch", 1)));
   auto file = w{};

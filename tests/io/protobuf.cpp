@@ -37,6 +37,8 @@ TEST_CASE("protobuf: numbers of a width, the low byte first") {
 }
 TEST_CASE("protobuf: texts, bytes and messages tell their length") {
   CHECK(message().text(2, "testing").bytes() == "\x12\x07testing");
+  CHECK(message().bytes(2, std::string_view{"\xE9"}).bytes() == "\x12\x01\xE9");
+  CHECK(message().text(2, "\xE9").bytes() == "\x12\x03\xEF\xBF\xBD");
   CHECK(message().text(2, "").bytes() == "\x12\x00"s);
   auto const two = std::array{std::byte{0}, std::byte{255}};
   CHECK(message().bytes(2, two).bytes() == "\x12\x02\x00\xFF"s);

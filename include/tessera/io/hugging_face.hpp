@@ -58,6 +58,14 @@ class json_members {
   void set(char const* name, bool& to) const { to = has(name) ? flag(name) : to; }
   void set(char const* name, std::string& to) const { to = has(name) ? text(name) : to; }
 
+  /// Refuses another value than `wanted`, which is that of a file without the member.
+  template <class T> void only(char const* name, T const& wanted) const {
+    auto got = wanted;
+    set(name, got);
+    if (got == wanted) return;
+    wrong(name, described_value(wanted), got);
+  }
+
   [[nodiscard]] auto json() const -> nlohmann::json const& { return object_; }
   [[noreturn]] void fail(std::string const& what) const { throw file_error(path_, what); }
   [[noreturn]] void wrong(std::string const& name, std::string const& want,
@@ -112,24 +120,12 @@ class json_members {
   if (n == 0) in.wrong(name, "a number from 1", 0);
   return n;
 }
-/// All of a head is turned, or the file is refused.
-inline void refuse_part(json_members const& in) {
-  auto part = 1.0;
-  in.set("partial_rotary_factor", part);
-  if (part != 1) in.wrong("partial_rotary_factor", "1", part);
-}
-/// A sample sees itself and the ones before, or the file is refused.
-inline void refuse_both_ways(json_members const& in) {
-  auto causal = true;
-  in.set("is_causal", causal);
-  if (not causal) in.wrong("is_causal", "true", false);
-}
 /// rope_parameters of newer files, or rope_theta and rope_scaling of older ones. Of both, of which
 /// transformers takes rope_scaling alone, neither is taken.
 [[nodiscard]] inline auto read_rope(json_members const& in) -> rope_config {
   auto result = rope_config{};
   in.set("rope_theta", result.theta);
-  refuse_part(in);
+  in.only("partial_rotary_factor", 1.0);  // all of a head is turned
   if (in.says("rope_parameters") && in.says("rope_scaling"))
     in.wrong("rope_scaling", "none beside rope_parameters", "one");
   auto const* const name = in.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
@@ -146,7 +142,7 @@ inline void refuse_both_ways(json_members const& in) {
     result.high_freq_factor = rope.number("high_freq_factor");
     result.original_max_position = positive(rope, "original_max_position_embeddings");
   }
-  refuse_part(rope);
+  rope.only("partial_rotary_factor", 1.0);
   return result;
 }
 inline void read_rotary_model(json_members const& in, model_config& c) {
@@ -168,10 +164,8 @@ inline void read_rotary_model(json_members const& in, model_config& c) {
   c.out_bias = c.family != model_family::qwen2 && c.qkv_bias;
   if (c.family == model_family::llama) in.set("mlp_bias", c.mlp_bias);
   c.rope = read_rope(in);
-  auto windows = false;
-  in.set("use_sliding_window", windows);
-  if (windows) in.wrong("use_sliding_window", "false", true);
-  refuse_both_ways(in);
+  in.only("use_sliding_window", false);
+  in.only("is_causal", true);
 }
 inline void read_gpt2(json_members const& in, model_config& c) {
   c.width = positive(in, "n_embd");
@@ -187,13 +181,9 @@ inline void read_gpt2(json_members const& in, model_config& c) {
   in.set("resid_pdrop", c.hidden_dropout);
   in.set("attn_pdrop", c.attention_dropout);
   in.set("embd_pdrop", c.embedding_dropout);
-  auto scaled = true;
-  in.set("scale_attn_weights", scaled);
-  if (not scaled) in.wrong("scale_attn_weights", "true", false);
-  auto by_layer = false;
-  in.set("scale_attn_by_inverse_layer_idx", by_layer);
-  if (by_layer) in.wrong("scale_attn_by_inverse_layer_idx", "false", true);
-  refuse_both_ways(in);
+  in.only("scale_attn_weights", true);
+  in.only("scale_attn_by_inverse_layer_idx", false);
+  in.only("is_causal", true);
 }
 inline void read_bert(json_members const& in, model_config& c) {
   c.width = positive(in, "hidden_size");
@@ -209,12 +199,8 @@ inline void read_bert(json_members const& in, model_config& c) {
   in.set("hidden_act", c.activation);
   in.set("hidden_dropout_prob", c.hidden_dropout);
   in.set("attention_probs_dropout_prob", c.attention_dropout);
-  auto positions = std::string{"absolute"};
-  in.set("position_embedding_type", positions);
-  if (positions != "absolute") in.wrong("position_embedding_type", "absolute", positions);
-  auto decodes = false;
-  in.set("is_decoder", decodes);
-  if (decodes) in.wrong("is_decoder", "false", true);
+  in.only("position_embedding_type", std::string{"absolute"});
+  in.only("is_decoder", false);
 }
 inline void read_special_tokens(json_members const& in, model_config& c) {
   if (in.has("bos_token_id")) c.bos = in.count("bos_token_id");
@@ -251,9 +237,7 @@ inline void read_special_tokens(json_members const& in, model_config& c) {
     c.kv_heads = c.heads;
     c.head_width = c.width / c.heads;
     c.qkv_bias = c.out_bias = c.mlp_bias = true;
-    auto crosses = false;
-    in.set("add_cross_attention", crosses);
-    if (crosses) in.wrong("add_cross_attention", "false", true);
+    in.only("add_cross_attention", false);
   }
   in.set("tie_word_embeddings", c.tied);
   in.set("initializer_range", c.initializer_range);

@@ -102,18 +102,14 @@ inline constexpr auto most_json_levels = std::size_t{64};
   static constexpr auto plain = std::string_view{"\"\\\b\f\n\r\t"};
   static constexpr auto short_forms = std::string_view{"\"\\bfnrt"};
   auto result = std::string{};
-  for (auto at = std::size_t{0}; at < text.size();) {
-    auto const code = static_cast<unsigned char>(text[at]);
-    auto const piece = detail::utf8_piece_at(text, at);
-    if (auto const form = plain.find(text[at]); form != std::string_view::npos)
+  for (auto const letter : valid_utf8(text)) {
+    auto const code = static_cast<unsigned char>(letter);
+    if (auto const form = plain.find(letter); form != std::string_view::npos)
       result.append({'\\', short_forms[form]});
     else if (code < 0x20)
       result.append("\\u00").append({digits[code >> 4U], digits[code & 15U]});
-    else if (piece.is_letter)
-      result.append(text.substr(at, piece.bytes));
     else
-      result += "\xEF\xBF\xBD";
-    at += piece.bytes;
+      result += letter;
   }
   return result;
 }

@@ -7,25 +7,27 @@
 
 namespace tessera {
 
-/// A number by so many significant digits, as C's "%.<digits>g"; with a point in every locale.
-[[nodiscard]] inline auto number_text(double value, int digits) -> std::string {
-  char letters[64];
-  auto* const end =
-      std::to_chars(letters, std::end(letters), value, std::chars_format::general, digits).ptr;
-  return {letters, end};
-}
-/// A number by so many digits behind the point, as C's "%.<digits>f"; with a point in every locale.
-[[nodiscard]] inline auto fixed_number_text(double value, int digits) -> std::string {
+namespace detail {
+
+/// What std::to_chars writes of a number, which has a point in every locale.
+template <class... How> [[nodiscard]] auto letters_of(double value, How... how) -> std::string {
   char letters[400];
-  auto* const end =
-      std::to_chars(letters, std::end(letters), value, std::chars_format::fixed, digits).ptr;
-  return {letters, end};
+  return {letters, std::to_chars(letters, std::end(letters), value, how...).ptr};
 }
-/// A number by its binary digits, as C's "%a"; with a point in every locale.
+
+}  // namespace detail
+
+/// A number by so many significant digits, as C's "%.<digits>g".
+[[nodiscard]] inline auto number_text(double value, int digits) -> std::string {
+  return detail::letters_of(value, std::chars_format::general, digits);
+}
+/// A number by so many digits behind the point, as C's "%.<digits>f".
+[[nodiscard]] inline auto fixed_number_text(double value, int digits) -> std::string {
+  return detail::letters_of(value, std::chars_format::fixed, digits);
+}
+/// A number by its binary digits, as C's "%a".
 [[nodiscard]] inline auto binary_number_text(double value) -> std::string {
-  char letters[64];
-  auto* const end = std::to_chars(letters, std::end(letters), value, std::chars_format::hex).ptr;
-  auto text = std::string{letters, end};
+  auto text = detail::letters_of(value, std::chars_format::hex);
   return text.insert(text[0] == '-' ? 1 : 0, "0x");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
+
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -41,18 +43,23 @@ class protobuf_writer {
     fixed(std::bit_cast<std::uint64_t>(value));
     return *this;
   }
-  /// string and bytes; an empty one is written, too.
+  /// string: bytes that are no UTF-8, which readers refuse, are replaced as by valid_utf8. An empty
+  /// one is written, too.
   auto text(std::uint32_t field, std::string_view value) -> protobuf_writer& {
+    return bytes(field, valid_utf8(value));
+  }
+  auto bytes(std::uint32_t field, std::string_view value) -> protobuf_writer& {
     tag(field, length_wire);
     varint(value.size());
     bytes_ += value;
     return *this;
   }
   auto bytes(std::uint32_t field, std::span<std::byte const> value) -> protobuf_writer& {
-    return text(field, {reinterpret_cast<char const*>(value.data()), value.size()});
+    return bytes(field,
+                 std::string_view{reinterpret_cast<char const*>(value.data()), value.size()});
   }
   auto message(std::uint32_t field, protobuf_writer const& inner) -> protobuf_writer& {
-    return text(field, inner.bytes_);
+    return bytes(field, inner.bytes_);
   }
   /// Numbers of one kind as a packed field: whole ones as varints, others at their width.
   template <std::ranges::input_range Values>

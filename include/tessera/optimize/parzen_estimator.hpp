@@ -146,14 +146,7 @@ class parzen_estimator {
   }
   /// The density at coordinates; of whole numbers and choices the probability.
   [[nodiscard]] auto density(std::vector<double> const& x) const -> double {
-    auto sum = 0.0;
-    for (auto k = std::size_t{0}; k < weights_.size(); ++k) {
-      auto product = weights_[k];
-      for (auto axis = std::size_t{0}; axis < axes_.size(); ++axis)
-        product *= axes_[axis].density(k, x.at(axis));
-      sum += product;
-    }
-    return sum;
+    return std::exp(log_density(x));
   }
   /// Its logarithm, which many or wide parameters do not bring to zero.
   [[nodiscard]] auto log_density(std::vector<double> const& x) const -> double {

@@ -107,11 +107,9 @@ template <class X> [[nodiscard]] constexpr auto with_address(X&& x) -> decltype(
     return A(x);
   else if constexpr (requires { x.data(); } && expression<A>)
     return A(std::forward<X>(x));
-  else if constexpr (owning<A>) {
-    static_assert(fixed_shape<shape_of<A>>,
-                  "expression: a tensor with bounded extents needs its actual ones: x.sized(n)");
-    return nodes::owned_leaf<A>{{}, x};
-  } else
+  else if constexpr (owning<A>)
+    return as_node<typename A::scalar_type>(std::forward<X>(x));
+  else
     return nodes::result<nodes::value_of, A>{{}, {x}};
 }
 

@@ -125,8 +125,9 @@ class mlflow_logger final : public logger {
       throw try_again(client_.url() + " answers " + std::to_string(answer.status) + " to " +
                       method);
   }
-  auto post(std::string const& method, json const& body) -> json {
-    return checked(ask(verb::post, method, body), method);
+  auto post(std::string const& method, json const& body, std::chrono::milliseconds at_least = {})
+      -> json {
+    return checked(ask(verb::post, method, body, at_least), method);
   }
   /// What the server says, where it says it in JSON.
   [[nodiscard]] auto checked(detail::http_answer const& answer, std::string const& method) const
@@ -163,12 +164,12 @@ class mlflow_logger final : public logger {
     auto tags = json::array();
     for (auto const& tag : run.tags) tags.push_back(pair(tag, "true", 5));
     if (not run.group.empty()) tags.push_back(pair("group", run.group, 5000));
-    auto const body = json{{"experiment_id", experiment_},
-                           {"run_name", run.name},
-                           {"start_time", detail::milliseconds_of(run.started)},
-                           {"tags", tags}};
-    // A second try would make a second run.
-    auto const said = checked(ask(verb::post, "runs/create", body, patience), "runs/create");
+    auto const said = post("runs/create",
+                           {{"experiment_id", experiment_},
+                            {"run_name", run.name},
+                            {"start_time", detail::milliseconds_of(run.started)},
+                            {"tags", tags}},
+                           patience);  // as a second try would make a second run
     run_ = text_at(said["run"], "info", "run_id");
     artifacts_ = text_at(said["run"], "info", "artifact_uri");
   }

@@ -58,7 +58,7 @@ class tensorboard_logger final : public logger {
   void scalars(moment when, std::span<named_value const> values) override {
     auto summary = wire{};
     for (auto const& [name, value] : values)
-      summary.message(1, wire{}.text(1, valid_utf8(name)).number(2, static_cast<float>(value)));
+      summary.message(1, wire{}.text(1, name).number(2, static_cast<float>(value)));
     add(when, summary);
   }
   void histogram(moment when, std::string_view name, std::span<float const> values) override {
@@ -72,31 +72,31 @@ class tensorboard_logger final : public logger {
                                .number(5, h.sum_of_squares)
                                .packed(6, h.limits)
                                .packed(7, h.counts);
-    add(when, wire{}.message(1, wire{}.text(1, valid_utf8(name)).message(5, histogram)));
+    add(when, wire{}.message(1, wire{}.text(1, name).message(5, histogram)));
   }
   void image(moment when, std::string_view name, png_image const& picture) override {
-    auto const bytes =
-        std::string_view{reinterpret_cast<char const*>(picture.bytes.data()), picture.bytes.size()};
-    auto const image =
-        wire{}.integer(1, picture.height).integer(2, picture.width).integer(3, 3).text(4, bytes);
-    add(when, wire{}.message(1, wire{}.text(1, valid_utf8(name)).message(4, image)));
+    auto const image = wire{}
+                           .integer(1, picture.height)
+                           .integer(2, picture.width)
+                           .integer(3, 3)
+                           .bytes(4, picture.bytes);
+    add(when, wire{}.message(1, wire{}.text(1, name).message(4, image)));
   }
   void text(moment when, std::string_view name, std::string_view words) override {
     constexpr auto strings = 7;  // DT_STRING
     auto const shape = wire{}.message(2, wire{}.integer(1, 1));
-    auto const tensor = wire{}.integer(1, strings).message(2, shape).text(8, valid_utf8(words));
+    auto const tensor = wire{}.integer(1, strings).message(2, shape).text(8, words);
     auto const plugin = wire{}.message(1, wire{}.text(1, "text"));
-    add(when,
-        wire{}.message(1, wire{}.text(1, valid_utf8(name)).message(8, tensor).message(9, plugin)));
+    add(when, wire{}.message(1, wire{}.text(1, name).message(8, tensor).message(9, plugin)));
   }
   void hyperparameters(std::span<named_setting const> settings,
                        std::span<named_value const> metrics) override {
     detail::merge(settings_, settings);
     auto experiment = wire{}.number(3, detail::seconds_of(started_));
     for (auto const& each : settings_)
-      experiment.message(4, wire{}.text(1, valid_utf8(each.name)).integer(4, type_of(each.value)));
+      experiment.message(4, wire{}.text(1, each.name).integer(4, type_of(each.value)));
     for (auto const& each : metrics)
-      experiment.message(5, wire{}.message(1, wire{}.text(2, valid_utf8(each.name))));
+      experiment.message(5, wire{}.message(1, wire{}.text(2, each.name)));
     if (not has_session_) add_session();
     add_plugin("_hparams_/experiment", wire{}.message(2, experiment));
     if (not metrics.empty()) scalars(last_step_, metrics);
@@ -132,7 +132,7 @@ class tensorboard_logger final : public logger {
   /// What the plugin reads is in the metadata; the tensor is empty.
   void add_plugin(std::string_view tag, wire const& content) {
     auto const version = wire{}.integer(1, 0);
-    auto const plugin = wire{}.text(1, "hparams").text(2, version.bytes() + content.bytes());
+    auto const plugin = wire{}.text(1, "hparams").bytes(2, version.bytes() + content.bytes());
     auto const tensor = wire{}.integer(1, 1).message(2, wire{}.message(2, wire{}));
     add(moment{0}, wire{}.message(1, wire{}.text(1, tag).message(8, tensor).message(
                                          9, wire{}.message(1, plugin))));
@@ -140,7 +140,7 @@ class tensorboard_logger final : public logger {
   void add_session() {
     auto session = wire{};
     for (auto const& each : settings_)
-      session.message(1, wire{}.text(1, valid_utf8(each.name)).message(2, value_of(each.value)));
+      session.message(1, wire{}.text(1, each.name).message(2, value_of(each.value)));
     session.number(5, detail::seconds_of(started_));
     add_plugin("_hparams_/session_start_info", wire{}.message(3, session));
     has_session_ = true;
@@ -152,8 +152,7 @@ class tensorboard_logger final : public logger {
   /// A google.protobuf.Value.
   [[nodiscard]] static auto value_of(setting_value const& value) -> wire {
     if (auto const* yes = std::get_if<bool>(&value)) return wire{}.integer(4, *yes ? 1 : 0);
-    if (auto const* text = std::get_if<std::string>(&value))
-      return wire{}.text(3, valid_utf8(*text));
+    if (auto const* text = std::get_if<std::string>(&value)) return wire{}.text(3, *text);
     auto const* whole = std::get_if<std::int64_t>(&value);
     return wire{}.number(2,
                          whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value));

@@ -49,11 +49,10 @@ class wandb_logger final : public logger {
     log_ = detail::record_log(folder_ / ("run-" + id_ + ".wandb"));
     auto const version = wire{}.text(1, "tessera").text(2, "0.12.0");
     add(header_field, wire{}.message(1, version));
-    auto record =
-        wire{}.text(1, id_).text(3, valid_utf8(run.project)).message(4, updates(run.settings));
-    if (not run.group.empty()) record.text(6, valid_utf8(run.group));
-    record.text(8, valid_utf8(run.name));
-    for (auto const& tag : run.tags) record.text(10, valid_utf8(tag));
+    auto record = wire{}.text(1, id_).text(3, run.project).message(4, updates(run.settings));
+    if (not run.group.empty()) record.text(6, run.group);
+    record.text(8, run.name);
+    for (auto const& tag : run.tags) record.text(10, tag);
     auto const ms = detail::milliseconds_of(run.started);
     auto const time = wire{}
                           .integer(1, static_cast<std::uint64_t>(ms / 1000))
@@ -97,7 +96,7 @@ class wandb_logger final : public logger {
     if (summary_.empty()) return;
     auto changes = wire{};
     for (auto const& [name, value] : summary_)
-      changes.message(1, wire{}.text(1, valid_utf8(name)).text(16, value));
+      changes.message(1, wire{}.text(1, name).text(16, value));
     add(summary_field, changes);
     summary_.clear();
   }
@@ -145,8 +144,7 @@ class wandb_logger final : public logger {
   [[nodiscard]] static auto updates(std::span<named_setting const> settings) -> wire {
     auto config = wire{};
     for (auto const& [name, value] : settings)
-      config.message(
-          1, wire{}.text(1, valid_utf8(name)).text(16, detail::json_of(value, "NaN", "Infinity")));
+      config.message(1, wire{}.text(1, name).text(16, detail::json_of(value, "NaN", "Infinity")));
     return config;
   }
   /// media/images/<name>_<step>.png, without letters that are no part of a file's name.
@@ -176,8 +174,7 @@ class wandb_logger final : public logger {
   void end_row() {
     if (row_.empty()) return;
     auto history = wire{};
-    for (auto const& [name, value] : row_)
-      history.message(1, wire{}.text(1, valid_utf8(name)).text(16, value));
+    for (auto const& [name, value] : row_) history.message(1, wire{}.text(1, name).text(16, value));
     add(history_field, history.message(2, wire{}.integer(1, row_step_)));
     for (auto& [name, value] : row_) summary_[name] = std::move(value);
     row_.clear();

@@ -96,22 +96,9 @@ class trainer : private fit_control {
   void resume(std::string const& which = "last") {
     auto const file = file_of(which);
     auto best_model = detail::learned{*best_, *best_statistics_};
-    (void)load_checkpoint(file, *training_, best_model, progress_, facts(), options_.settings,
-                          parts_.all, [&](training_progress const& p, training_facts const& found) {
-                            if (p.seed != options_.seed)
-                              throw safetensors_error("was trained with seed " +
-                                                      std::to_string(p.seed) + ", expected " +
-                                                      std::to_string(options_.seed));
-                            auto const batches = found.find("batches");
-                            if (batches == found.end())
-                              throw safetensors_error("does not tell the batches of an epoch");
-                            try {
-                              detail::restore_states(callbacks, found);
-                            } catch (std::exception const& e) {
-                              throw safetensors_error(e.what());
-                            }
-                            batches_of_epoch_ = batches->second;
-                          });
+    (void)load_checkpoint(
+        file, *training_, best_model, progress_, facts(), options_.settings, parts_.all,
+        [&](training_progress const& p, training_facts const& found) { accept(p, found); });
     judged_at_ = never;  // what this object has seen is of another training
     resumed_ = true;
   }
@@ -242,6 +229,22 @@ class trainer : private fit_control {
       throw std::invalid_argument(checkpoint_file().string() +
                                   ": expected a best checkpoint, no model_checkpoint kept one");
     return options_.folder / name;
+  }
+  /// What a checkpoint says besides numbers, the last that is asked before they are loaded.
+  ///
+  /// Errors  safetensors_error, and nothing has changed
+  void accept(training_progress const& p, training_facts const& found) {
+    if (p.seed != options_.seed)
+      throw safetensors_error("was trained with seed " + std::to_string(p.seed) + ", expected " +
+                              std::to_string(options_.seed));
+    auto const batches = found.find("batches");
+    if (batches == found.end()) throw safetensors_error("does not tell the batches of an epoch");
+    try {
+      detail::restore_states(callbacks, found);
+    } catch (std::exception const& e) {
+      throw safetensors_error(e.what());
+    }
+    batches_of_epoch_ = batches->second;
   }
   void save_own() {
     wants_checkpoint_ = false;
