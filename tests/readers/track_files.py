@@ -83,7 +83,7 @@ def check_hyperparameters(events):
     kinds = {"number_value", "string_value", "bool_value"}
     read = {name: getattr(value, value.WhichOneof("kind")) for name, value in start.hparams.items()
             if value.WhichOneof("kind") in kinds}
-    check(read == SETTINGS, f"TensorBoard: hyperparameters {read}")
+    check(read == SETTINGS | {"decay": 0.5}, f"TensorBoard: hyperparameters {read}")
     check(start.start_time_secs == 1_700_000_000.125, "TensorBoard: start")
     experiment = content("_hparams_/experiment").experiment
     types = {info.name: info.type for info in experiment.hparam_infos}
