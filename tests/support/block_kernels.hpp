@@ -150,9 +150,10 @@ template <class Stored> void keeps_to_its_stack() {
 }
 
 /// Threads share outputs or rows, with the same bits.
-template <class Stored, class Backend = simd> void shared_alike() {
-  auto kernels = both_kernels<Stored, 576, 320>{};
-  for (auto const rows : {3U, 70U}) {
+template <class Stored, class Backend = simd, std::size_t In = 576, std::size_t Out = 320>
+void shared_alike(std::initializer_list<std::size_t> all_rows = {3, 70}) {
+  auto kernels = both_kernels<Stored, In, Out>{};
+  for (auto const rows : all_rows) {
     kernels.template run<Backend>(*kernels.want, rows, true);
     auto tasks = std::size_t{0};
     auto team = detail::sharing_team{
@@ -164,7 +165,7 @@ template <class Stored, class Backend = simd> void shared_alike() {
     kernels.template run<Backend>(*kernels.y, rows, true);
     detail::current_team = nullptr;
     CHECK(tasks > 1);
-    CHECK(std::memcmp(kernels.y->data(), kernels.want->data(), rows * 320 * sizeof(float)) == 0);
+    CHECK(std::memcmp(kernels.y->data(), kernels.want->data(), rows * Out * sizeof(float)) == 0);
   }
 }
 

@@ -125,26 +125,37 @@ void affine_map_few_outputs(T const* x, weight_matrix<T, Stored> const& w, T con
   }
 }
 
+/// All rows of x and outputs of y.
+template <class X, class Y>
+[[nodiscard]] auto whole_product(X x, float const* bias, Y y) -> block_product {
+  constexpr auto out = last_of<shape_of<Y>>;
+  return {.rows = rows_of(x),
+          .in = last_of<shape_of<X>>,
+          .out = out,
+          .x = x.data(),
+          .bias = bias,
+          .y = y.data(),
+          .y_row = out};
+}
+
 /// y = b + x·Wᵀ for weights as they are stored: f(part, weights) for each part that the team of
 /// this thread shares, or for all.
 template <class X, class Y, class Stored>
 void in_shares_as_stored(X x, weight_matrix<float, Stored> const& weights, float const* bias, Y y,
                          auto const& f) {
-  constexpr auto in = last_of<shape_of<X>>;
-  constexpr auto out = last_of<shape_of<Y>>;
-  auto const rows = rows_of(x);
+  auto const whole = whole_product(x, bias, y);
   auto const run_part = [&](share const& r, share const& o) {
-    f(block_product{.rows = r.count,
-                    .in = in,
-                    .out = o.count,
-                    .x = x.data() + r.first * in,
-                    .bias = bias == nullptr ? nullptr : bias + o.first,
-                    .y = y.data() + r.first * out + o.first,
-                    .y_row = out},
-      weights.part(o.first, 0));
+    auto part = whole;
+    part.rows = r.count;
+    part.out = o.count;
+    part.x += r.first * whole.in;
+    if (bias != nullptr) part.bias += o.first;
+    part.y += r.first * whole.out + o.first;
+    f(part, weights.part(o.first, 0));
   };
-  if (not is_shared(rows, out, in)) return run_part({0, rows}, {0, out});
-  in_shares<float>(rows, out, in, run_part, 2 * lane::tile_rows, false,
+  if (not is_shared(whole.rows, whole.out, whole.in))
+    return run_part({0, whole.rows}, {0, whole.out});
+  in_shares<float>(whole.rows, whole.out, whole.in, run_part, 2 * lane::tile_rows, false,
                    2 * lane::pack<float>::width);
 }
 

@@ -76,10 +76,8 @@ struct kernel_for<detail::affine_map_fn, relaxed> : kernel_for<detail::affine_ma
 #if TESSERA_MATRIX_UNIT
     if constexpr (is_pairs<stored>) {
       if (not lane::has_matrix_unit()) return false;
-      detail::in_shares_as_stored(x, weights_of<float>(weight), bias, y,
-                                  [](detail::block_product const& part, auto const& of_part) {
-                                    detail::pair_product_by_tiles{part, of_part}.run();
-                                  });
+      auto const weights = weights_of<float>(weight);
+      detail::pair_product_by_tiles{detail::whole_product(x, bias, y), weights}.run();
       return true;
     }
 #endif

@@ -7,7 +7,7 @@
 #include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/reference/block_product.hpp>
 #include <tessera/ops/simd/multiply.hpp>
-#include <tessera/ops/simd/turned_numbers.hpp>
+#include <tessera/ops/simd/shared_product.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,12 +22,12 @@ namespace tessera::detail::inline TESSERA_TARGET {
 /// not depend on how many others there are.
 ///
 /// The weights are the left factor, as they lie; tiles of the right one have pairs of 16 rows of x
-/// side by side, and y comes out turned.
+/// side by side, and y comes out turned. All rows of x that there is place for go over a panel of
+/// weights, one group after another, and each asks for a part of the next panel.
 ///
 /// Accuracy  (In/32 + 18)·eps·(sum|x·w| + |bias|) of the sum, if none is below 2^-126, and
 ///           2^-8·sum|x·w| by rounding x
-/// Cost      64 KiB of stack; x is rounded once for every 2 MiB of weights, and these are read for
-///           every 32 rows
+/// Cost      400 KiB of stack; x is rounded once, and weights are read once for 128 rows or more
 template <class Stored> struct pair_product_by_tiles {
   static constexpr auto side = lane::tile_rows;
   /// Numbers of a row of x in a tile.
@@ -35,38 +35,42 @@ template <class Stored> struct pair_product_by_tiles {
   static constexpr auto row_bytes = 2 * sizeof(Stored);
   /// Tiles of weights, and of x, at a time.
   static constexpr auto at_once = std::size_t{2};
+  static constexpr auto group = at_once * side;
+  /// Tiles of x, and groups of rows that have place at least.
+  static constexpr auto most = std::size_t{384};
+  static constexpr auto groups_at_once = std::size_t{4};
 
   block_product const& p;
   weight_matrix<float, Stored> const& w;
 
   void run() const {
-    constexpr auto most = std::size_t{48};  // tiles of x, beside those that wait to be turned
     alignas(64) float x[most * side * side];
-    auto const in_use = lane::tiles_in_use<row_bytes>();
-    auto const rows = p.rows <= side ? side : at_once * side;
+    auto const threads = is_shared(p.rows, p.out, p.in)
+                             ? threads_for(p.rows * p.out * p.in, current_team->threads)
+                             : std::size_t{1};
     auto const steps = (p.in + length - 1) / length;
-    auto const depth = tiles::part(steps, most * side / rows, 1) * length;
-    auto const panel = at_once * side;
-    auto const outputs =
-        p.rows <= rows
-            ? p.out
-            : std::max(part_bytes_of_turned / (p.in * sizeof(bf16)) / panel, std::size_t{1}) *
-                  panel;
-    for (auto o = std::size_t{0}; o < p.out; o += outputs)
-      for (auto row = std::size_t{0}; row < p.rows; row += rows)
-        for (auto k = std::size_t{0}; k < p.in; k += depth) {
-          auto const here = part{.row = row,
-                                 .rows = std::min(rows, p.rows - row),
-                                 .k = k,
-                                 .depth = std::min(depth, p.in - k)};
-          multiply(here, {o, std::min(outputs, p.out - o)}, x);
-        }
+    auto const groups = std::min((p.rows + group - 1) / group, groups_at_once);
+    auto const depth = tiles::part(steps, most / at_once / groups, 1);
+    auto const rows = most / at_once / depth * group;
+    for (auto row = std::size_t{0}; row < p.rows; row += rows)
+      for (auto k = std::size_t{0}; k < p.in; k += depth * length)
+        run_part({.row = row,
+                  .rows = std::min(rows, p.rows - row),
+                  .k = k,
+                  .depth = std::min(depth * length, p.in - k)},
+                 threads, x);
   }
 
  private:
   struct part {
     std::size_t row, rows;
     std::size_t k, depth;
+  };
+  /// A group of them, its tiles, and how many groups there are.
+  struct rows_here {
+    std::size_t first, count;
+    std::size_t index, groups;
+    float const* x;
   };
   static constexpr auto sums_row = at_once * side;
   using sums = float[at_once * side * sums_row];
@@ -120,17 +124,49 @@ template <class Stored> struct pair_product_by_tiles {
     }
   };
 
-  void multiply(part const& here, share const& outputs, float* x) const {
-    auto const is_wide = here.rows > side;
-    for (auto r = std::size_t{0}; r < here.rows; r += side)
-      put_rows(here, r, is_wide ? 2 : 1, x + r * side);
+  /// By as many threads, of whom each takes some outputs, or rows where these are more.
+  void run_part(part const& here, std::size_t threads, float* x) const {
+    if (threads == 1) {
+      put_rows(here, {0, here.rows}, x);
+      multiply(here, {0, here.rows}, {0, p.out}, x);
+      return;
+    }
+    auto const of_rows = shares(here.rows, group, threads);
+    auto const of_outputs = shares(p.out, group, threads);
+    in_parts(of_rows.count, [&](std::size_t i) { put_rows(here, of_rows[i], x); });
+    if (of_outputs.count < of_rows.count)
+      in_parts(of_rows.count, [&](std::size_t i) { multiply(here, of_rows[i], {0, p.out}, x); });
+    else
+      in_parts(of_outputs.count,
+               [&](std::size_t i) { multiply(here, {0, here.rows}, of_outputs[i], x); });
+  }
+  void put_rows(part const& here, share const& rows, float* x) const {
+    auto const steps = (here.depth + length - 1) / length;
+    for (auto r = rows.first; r < rows.first + rows.count; r += side) {
+      auto const first = r / group * group;
+      auto const apart = here.rows - first > side ? at_once : 1;
+      put_rows(here, r, apart, x + (first * steps * side + (r - first) * side));
+    }
+  }
+  void multiply(part const& here, share const& of_rows, share const& outputs,
+                float const* x) const {
+    auto const in_use = lane::tiles_in_use<row_bytes>();
     auto const end = outputs.first + outputs.count;
+    auto const steps = (here.depth + length - 1) / length;
+    auto const last_row = of_rows.first + of_rows.count;
+    auto const groups = (of_rows.count + group - 1) / group;
     turning before;
     for (auto o = outputs.first; o < end; o += at_once * side)
-      if (is_wide)
-        end - o > side ? run_panel<2, 2>(here, o, x, before) : run_panel<1, 2>(here, o, x, before);
-      else
-        end - o > side ? run_panel<2, 1>(here, o, x, before) : run_panel<1, 1>(here, o, x, before);
+      for (auto r = of_rows.first; r < last_row; r += group) {
+        auto const rows = rows_here{r, std::min(group, last_row - r), (r - of_rows.first) / group,
+                                    groups, x + r * steps * side};
+        if (rows.count > side)
+          end - o > side ? run_panel<2, 2>(here, o, rows, before)
+                         : run_panel<1, 2>(here, o, rows, before);
+        else
+          end - o > side ? run_panel<2, 1>(here, o, rows, before)
+                         : run_panel<1, 1>(here, o, rows, before);
+      }
     before.end();
   }
   /// Tiles of 16 rows of x, `apart` of one another: pairs, turned. Rows that x lacks are zeros.
@@ -158,22 +194,25 @@ template <class Stored> struct pair_product_by_tiles {
   }
   /// Outputs of some tiles from o on, for tiles of x.
   template <int Outputs, int Rows>
-  [[gnu::noinline]] void run_panel(part const& here, std::size_t o, float const* x,
+  [[gnu::noinline]] void run_panel(part const& here, std::size_t o, rows_here const& rows,
                                    turning& before) const {
     auto const count = std::min(Outputs * side, p.out - o);
-    start<Outputs, Rows>(here, o, count, before);
+    start<Outputs, Rows>(here, rows, o, count, before);
     auto const* const from =
         reinterpret_cast<std::byte const*>(w.blocks_of_row(o)) + here.k * sizeof(bf16);
     auto const row = p.in * sizeof(bf16);
     auto const steps = (here.depth + length - 1) / length;
     auto const whole = count == Outputs * side ? here.depth / length : 0;
+    auto const* x = rows.x;
+    auto const lines = (Outputs * side + rows.groups - 1) / rows.groups;
+    auto line = rows.index * steps * lines;
     auto k = std::size_t{0};
-    for (; k < whole; ++k, x += Rows * side * side) {
+    for (; k < whole; ++k, x += Rows * side * side, line += lines) {
       add<Outputs, Rows>(x, [&](std::size_t tile) TESSERA_INLINE {
         return place{from + tile * side * row + k * row_bytes, row};
       });
       before.step();
-      if (here.row == 0) fetch<Outputs>(here, from, row, k);
+      fetch<Outputs>(here, from, row, line, lines);
     }
     alignas(64) std::byte parts[Outputs * lane::tile_bytes];
     for (; k < steps; ++k, x += Rows * side * side) {
@@ -186,7 +225,7 @@ template <class Stored> struct pair_product_by_tiles {
     for_sums<Outputs, Rows>(before.of_tiles, []<int Tile>(float* to) {
       lane::store_tile<Tile>(to, sums_row * sizeof(float));
     });
-    before.begin(count, here.rows, p.y + here.row * p.y_row + o, p.y_row);
+    before.begin(count, rows.count, p.y + (here.row + rows.first) * p.y_row + o, p.y_row);
   }
   struct place {
     std::byte const* first;
@@ -222,15 +261,16 @@ template <class Stored> struct pair_product_by_tiles {
   }
   /// Tiles of sums as they begin: zeros, the bias, or what y has.
   template <int Outputs, int Rows>
-  void start(part const& here, std::size_t o, std::size_t count, turning& before) const {
+  void start(part const& here, rows_here const& rows, std::size_t o, std::size_t count,
+             turning& before) const {
     if (here.k == 0 && p.bias == nullptr) {
       for_sums<Outputs, Rows>(before.of_tiles, []<int Tile>(float*) { lane::zero_tile<Tile>(); });
       return;
     }
     alignas(64) sums of_tiles = {};
     if (here.k > 0)
-      lane::copy_turned(here.rows, count, p.y + here.row * p.y_row + o, p.y_row, of_tiles,
-                        sums_row);
+      lane::copy_turned(rows.count, count, p.y + (here.row + rows.first) * p.y_row + o, p.y_row,
+                        of_tiles, sums_row);
     else
       for (auto i = std::size_t{0}; i < count; ++i)
         for (auto r = std::size_t{0}; r < Rows * side; ++r)
@@ -248,20 +288,16 @@ template <class Stored> struct pair_product_by_tiles {
     for (auto r = std::size_t{0}; r < count; ++r)
       std::memcpy(to + r * row_bytes, from + r * row + k * row_bytes, bytes);
   }
-  /// Asks for what the next panel has in place of step k.
+  /// Asks for some lines of the next panel.
   template <int Outputs>
   TESSERA_INLINE void fetch(part const& here, std::byte const* from, std::size_t row,
-                            std::size_t k) const {
+                            std::size_t first, std::size_t count) const {
     auto const* const next = from + Outputs * side * row;
-    if (here.depth == p.in) {  // one after another
-#pragma GCC unroll 32
-      for (auto i = std::size_t{0}; i < Outputs * side; ++i)
-        lane::fetch(next + (k * Outputs * side + i) * row_bytes);
-    } else {
-#pragma GCC unroll 32
-      for (auto i = std::size_t{0}; i < Outputs * side; ++i)
-        lane::fetch(next + i * row + k * row_bytes);
-    }
+    if (here.depth == p.in)  // one after another
+      for (auto i = first; i < first + count; ++i) lane::fetch(next + i * row_bytes);
+    else
+      for (auto i = first; i < first + count; ++i)
+        lane::fetch(next + i % (Outputs * side) * row + i / (Outputs * side) * row_bytes);
   }
 };
 
