@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include <support/catch.hpp>
+#include <support/backwards.hpp>
 #include <tessera/backend/sharing.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <thread>
+#include <vector>
 
 using namespace tessera;
 
@@ -35,4 +37,27 @@ TEST_CASE("sharing: a thread works alone until it is told otherwise") {
   CHECK(other == nullptr);
   CHECK(detail::current_team == &team);
   detail::current_team = nullptr;
+}
+TEST_CASE("sharing: many numbers are shared, by whole units, and few are not") {
+  auto const ranges = [](std::size_t things, std::size_t unit, std::size_t each) {
+    auto seen = std::vector<std::size_t>(things);
+    detail::in_shares_of(things, unit, each, [&](detail::share const& part) {
+      CHECK(part.first % unit == 0);
+      for (auto i = std::size_t{0}; i < part.count; ++i) ++seen[part.first + i];
+    });
+    CHECK(std::ranges::all_of(seen, [](std::size_t times) { return times == 1; }));
+  };
+  ranges(100'000, 64, 1);  // no team
+  auto const team = test::backwards(3);
+  ranges(65'535, 64, 1);
+  CHECK(team.tasks == 0);
+  ranges(65'536, 64, 1);
+  CHECK(team.tasks == 2);
+  ranges(100'001, 64, 1);
+  CHECK(team.tasks == 5);
+  ranges(7, 1, 100'000);
+  CHECK(team.tasks == 8);
+  ranges(0, 64, 1);
+  ranges(1, 1, 1'000'000);  // one thing is one part
+  CHECK(team.tasks == 9);
 }

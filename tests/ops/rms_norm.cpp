@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/backwards.hpp>
 #include <support/test.hpp>
 #include <tessera/ops/rms_norm.hpp>
 
@@ -96,4 +97,19 @@ TEMPLATE_TEST_CASE("rms_norm: the bits of the reference with NaN, infinities and
     for (auto const number : y) ordinary += std::isfinite(number) ? 1 : 0;
   }
   CHECK(ordinary > 60 * 30);
+}
+TEST_CASE("rms_norm: threads share many rows, with the same bits") {
+  auto r = torch_generator(4);
+  auto const g = detail::layer_norm_geometry{.rows = 131, .features = 1000};
+  auto const x = numbers<float>(r, g.rows * g.features);
+  auto const weight = numbers<float>(r, g.features);
+  auto const run = [&] {
+    auto y = std::vector<float>(x.size() + g.rows);
+    fast::forward(g, x.data(), weight.data(), 1e-6F, y.data(), y.data() + x.size());
+    return y;
+  };
+  auto const alone = run();
+  auto const team = test::backwards(3);
+  CHECK(run() == alone);
+  CHECK(team.tasks == 3);
 }

@@ -1,29 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <support/backwards.hpp>
 #include <support/test.hpp>
 
 using namespace tessera;
 
 namespace {
-
-/// A team of one thread, which begins with the last task and counts them.
-struct backwards {
-  explicit backwards(std::size_t threads)
-      : team{threads, this,
-             [](void* self, std::size_t count, void* task, void (*call)(void*, std::size_t)) {
-               auto& me = *static_cast<backwards*>(self);
-               CHECK(count <= me.team.threads);
-               me.tasks += count;
-               while (count-- > 0) call(task, count);
-             }} {
-    detail::current_team = &team;
-  }
-  backwards(backwards const&) = delete;
-  auto operator=(backwards const&) -> backwards& = delete;
-  ~backwards() { detail::current_team = nullptr; }
-
-  detail::sharing_team team;
-  std::size_t tasks = 0;
-};
 
 template <class Tensor> auto all_of(Tensor& t) { return view_of<Tensor>{t.data(), {}}; }
 
@@ -34,7 +15,7 @@ template <class Target> void same_bits(Target const& start, auto const& compute)
   compute(*want);
   for (auto const threads : {1U, 2U, 3U, 5U}) {
     *got = start;
-    auto team = backwards(threads);
+    auto team = test::backwards(threads);
     compute(*got);
     CHECK(team.tasks >= (threads == 1 ? 1 : 2));
     CHECK(std::memcmp(got.get(), want.get(), sizeof(Target)) == 0);
@@ -154,7 +135,7 @@ TEST_CASE("shared_product: convolutions by several threads have the bits of one"
 TEST_CASE("shared_product: a small product is nobody else's work") {
   auto a = tensor<float, shape<64, 64>>{};
   test::fill(a, 1);
-  auto team = backwards(2);
+  auto team = test::backwards(2);
   auto const c = evaluate(matmul(a, a));
   CHECK(team.tasks == 0);
   CHECK(c.size() == a.size());

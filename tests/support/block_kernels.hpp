@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <support/backwards.hpp>
 #include <support/test.hpp>
 
+#include <initializer_list>
 #include <thread>
 
 #include <pthread.h>
@@ -155,16 +157,9 @@ void shared_alike(std::initializer_list<std::size_t> all_rows = {3, 70}) {
   auto kernels = both_kernels<Stored, In, Out>{};
   for (auto const rows : all_rows) {
     kernels.template run<Backend>(*kernels.want, rows, true);
-    auto tasks = std::size_t{0};
-    auto team = detail::sharing_team{
-        3, &tasks, [](void* self, std::size_t count, void* task, void (*call)(void*, std::size_t)) {
-          *static_cast<std::size_t*>(self) += count;
-          while (count-- > 0) call(task, count);
-        }};
-    detail::current_team = &team;
+    auto const team = backwards(3);
     kernels.template run<Backend>(*kernels.y, rows, true);
-    detail::current_team = nullptr;
-    CHECK(tasks > 1);
+    CHECK(team.tasks > 1);
     CHECK(std::memcmp(kernels.y->data(), kernels.want->data(), rows * Out * sizeof(float)) == 0);
   }
 }

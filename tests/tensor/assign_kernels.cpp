@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/backwards.hpp>
 #include <support/test.hpp>
 
 using namespace tessera;
@@ -123,4 +124,19 @@ TEMPLATE_TEST_CASE("tensor kernels: sums of what comes from memory have the refe
   auto const want = sums(reference{});
   CHECK(want[3] != want[0]);
   CHECK(sums(simd{}) == want);
+}
+TEST_CASE("tensor kernels: threads share what is large, with the same bits") {
+  using large = tensor<float, shape<at_most(300), 257>, simd>;
+  auto const x = std::make_unique<large>();
+  test::fill(*x, 12, 4);
+  for (auto const rows : {300U, 256U, 3U}) {
+    auto const a = as_const(x->sized(rows));
+    auto const alone = std::make_unique<large>();
+    alone->sized(rows) = exp(a) * a - 0.5;
+    auto const shared = std::make_unique<large>();
+    auto const team = test::backwards(3);
+    shared->sized(rows) = exp(a) * a - 0.5;
+    CHECK(team.tasks == (rows == 3 ? 0U : 2U));
+    CHECK(std::memcmp(shared->data(), alone->data(), rows * 257 * sizeof(float)) == 0);
+  }
 }

@@ -44,6 +44,27 @@ struct shares {
   }
 };
 
+/// Calls f(i) for each of some parts, by this thread's team.
+template <class F> void in_parts(std::size_t parts, F const& f) {
+  current_team->run(current_team->self, parts, const_cast<F*>(&f),
+                    [](void* self, std::size_t i) { (*static_cast<F const*>(self))(i); });
+}
+
+/// Numbers that one thread takes some microseconds to pass over, several times as long as others
+/// need to begin.
+inline constexpr std::size_t numbers_worth_sharing = std::size_t{1} << 16U;
+
+/// Calls f(share) for all of some things, by the team of this thread if it has one and their
+/// numbers, `each` of a thing, are worth it; shares are multiples of `unit`.
+template <class F>
+void in_shares_of(std::size_t things, std::size_t unit, std::size_t each, F const& f) {
+  auto const worth = things * each / (numbers_worth_sharing / 2);
+  if (worth < 2 || current_team == nullptr) return f(share{0, things});
+  auto const parts =
+      shares(things, unit, current_team->threads < worth ? current_team->threads : worth);
+  in_parts(parts.count, [&](std::size_t i) { f(parts[i]); });
+}
+
 }  // namespace TESSERA_TARGET
 
 }  // namespace tessera::detail

@@ -15,17 +15,21 @@ template <class Numbers> struct rotary_pass {
   template <std::size_t Width, class T>
   static constexpr void run(rotary_geometry const& g, T const* frequency, T* x, bool back) {
     auto const neighbours = g.pairs == rotary_pairs::neighbours;
+    constexpr auto half = Width / 2;
     for (auto t = std::size_t{0}; t < g.times; ++t) {
       T cosine[Width] = {};
       T sine[Width] = {};
-      for (auto i = std::size_t{0}; i < Width / 2; ++i) {
-        auto const angle = static_cast<T>(g.first + t) * frequency[i];
-        auto const c = lane::cos(angle);
-        auto const s = back ? -lane::sin(angle) : lane::sin(angle);
-        auto const at = neighbours ? 2 * i : i;
-        cosine[at] = c;
-        sine[at] = neighbours ? -s : s;
-        if (neighbours) cosine[at + 1] = c, sine[at + 1] = s;
+      Numbers::template each<T>(half, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+        using lane::cos;
+        using lane::sin;
+        auto const angle = lanes.splat(static_cast<T>(g.first + t)) * lanes.load(frequency + i);
+        lanes.store(cosine + i, cos(angle));
+        lanes.store(sine + i, back ? -sin(angle) : sin(angle));
+      });
+      for (auto i = half; neighbours && i-- > 0;) {
+        cosine[2 * i] = cosine[2 * i + 1] = cosine[i];
+        sine[2 * i + 1] = sine[i];
+        sine[2 * i] = -sine[i];
       }
       for (auto v = std::size_t{0}; v < g.lanes * g.vectors; ++v) {
         auto* const a =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/sharing.hpp>
 #include <tessera/ops/reference/rms_norm.hpp>
 #include <tessera/ops/simd/layer_norm.hpp>
 
@@ -16,7 +17,12 @@ template <> struct kernel_for<detail::rms_norm_fn, simd> {
     if (std::is_constant_evaluated())
       slow::forward(g, x, weight, epsilon, y, scale);
     else
-      fast::forward(g, x, weight, epsilon, y, scale);
+      detail::in_shares_of(g.rows, 1, g.features, [&](detail::share const& rows) {
+        auto part = g;
+        part.rows = rows.count;
+        fast::forward(part, x + rows.first * g.features, weight, epsilon,
+                      y + rows.first * g.features, scale + rows.first);
+      });
   }
   template <class T>
   static constexpr void backward(detail::layer_norm_geometry const& g, T const* x, T const* weight,

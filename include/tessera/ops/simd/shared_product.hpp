@@ -25,11 +25,6 @@ inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
   auto const threads = current_team->threads < worth ? current_team->threads : worth;
   return threads < most ? threads : most;
 }
-/// Calls f(i) for each of some parts, by this thread's team.
-template <class F> void in_parts(std::size_t parts, F const& f) {
-  current_team->run(current_team->self, parts, const_cast<F*>(&f),
-                    [](void* self, std::size_t i) { (*static_cast<F const*>(self))(i); });
-}
 
 /// Calls f(rows, columns) with shares of C (rows, columns) for the team of this thread, which
 /// shares it: of rows, in multiples of `unit`, or of columns, of `column_unit`, whichever gives

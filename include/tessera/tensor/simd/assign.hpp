@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/sharing.hpp>
 #include <tessera/backend/simd/lanes.hpp>
 #include <tessera/tensor/reference/assign.hpp>
 
@@ -66,11 +67,15 @@ template <> struct kernel_for<detail::assign_fn, simd> {
             return;
           }
         }
-        row_of<T>(y.size(), row, y.memory);
+        if constexpr (shape_of<Y>::capacity >= detail::numbers_worth_sharing)
+          detail::in_shares_of(y.size(), 64, 1,
+                               [&](detail::share const& part) { row_of<T>(part, row, y.memory); });
+        else
+          row_of<T>({0, y.size()}, row, y.memory);
       } else {
         auto const n = detail::row_length(y.actual);
         detail::for_each_row(y.actual, [&](auto const& index) {
-          row_of<T>(n, nodes::detail::operand_row<shape_of<Y>>(e, index),
+          row_of<T>({0, n}, nodes::detail::operand_row<shape_of<Y>>(e, index),
                     detail::destination_row(y, index).data);
         });
       }
@@ -78,9 +83,10 @@ template <> struct kernel_for<detail::assign_fn, simd> {
   }
 
  private:
-  template <class T> static void row_of(std::size_t n, auto const& from, auto* to) {
-    for_each_vector<T>(n, [&](auto lanes, std::size_t i)
-                              TESSERA_INLINE { lanes.store(to + i, from.get(lanes, i)); });
+  template <class T> static void row_of(detail::share const& part, auto const& from, auto* to) {
+    for_each_vector<T>(part.count, [&](auto lanes, std::size_t i) TESSERA_INLINE {
+      lanes.store(to + part.first + i, from.get(lanes, part.first + i));
+    });
   }
 };
 
