@@ -24,6 +24,12 @@ struct last_columns {
   }
 };
 
+/// F of a sequence, as a layer.
+template <auto F> struct of_x {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return F(x); }
+};
+
 }  // namespace
 
 // What a function names that its gradient would not see; it is asked with views of `probing`.
@@ -41,6 +47,23 @@ static_assert(lost_by<decltype(asked{} * std::declval<kind_of<asked>&>()(0, 1))>
               tracing::lost::number);
 static_assert(lost_by<decltype(sum(slice(asked{}, 0, whole_axis) * asked{}))> ==
               tracing::lost::nothing);
+
+// Whether a sample (2, 3) of a sequence is computed on its own, and by the axes that are meant.
+template <auto F> using streamed = tracing::by_samples<of_x<F>, tensor<float, shape<2, 3>, simd>>;
+template <auto F> constexpr bool fits = streamed<F>::are_apart && streamed<F>::have_same_axes;
+static_assert(fits<[](auto x) { return x - mean(x * x, axis<-1>, keepdims); }>);
+static_assert(fits<[](auto x) { return max(x, 0) + softmax(x, axis<-1>); }>);
+template <class X> using flat = shape<shape_of<X>::capacity / 3, 3>;
+static_assert(fits<[](auto x) { return reshape<flat<decltype(x)>>(x) * 2; }>);
+static_assert(not streamed<[](auto x) { return x - x[0]; }>::are_apart);
+static_assert(not streamed<[](auto x) { return x - slice(x, 0); }>::are_apart);
+static_assert(not streamed<[](auto x) { return x - slice(x, range<0, 1>); }>::are_apart);
+static_assert(not streamed<[](auto x) { return sum(transpose(x) * 1); }>::are_apart);
+static_assert(not streamed<[](auto x) { return x - mean(x); }>::are_apart);
+static_assert(not fits<[](auto x) { return x - mean(x, axis<1>, keepdims); }>);
+static_assert(not fits<[](auto x) { return x * slice(x, whole_axis, range<0, 1>); }>);
+static_assert(not fits<[](auto x) { return concatenate(axis<1>, x, x); }>);
+static_assert(fits<[](auto x) { return concatenate(axis<-1>, x, x); }>);
 
 TEST_CASE("forward_only: a part of x is an answer") {
   using X = tensor<double, shape<4, 2, 3>>;

@@ -136,6 +136,17 @@ TEST_CASE("expressions: a whole number that the array's type does not have is re
   CHECK(evaluate(where(pixels > 150, 1.0F, 0.0F) + 0.0F)(1) == 1);
   CHECK(evaluate(where(ids == 2LL, 1.0F, 0.0F) + 0.0F)(1) == 1);
 }
+TEST_CASE("elementwise: whole numbers have choices and sizes, too") {
+  auto const ids = tensor<std::int32_t, shape<4>>{{-3, 7, 0, 2}};
+  auto const same = [](auto const& got, tensor<std::int32_t, shape<4>> const& want) {
+    CHECK(test::same_bits(evaluate(got), want));
+  };
+  same(abs(ids), {{3, 7, 0, 2}});
+  same(max(ids, 0), {{0, 7, 0, 2}});
+  same(min(ids, 1), {{-3, 1, 0, 1}});
+  same(clamp(ids, 0, 5), {{0, 5, 0, 2}});
+  same(where(ids > 1, ids, 1), {{1, 7, 1, 2}});
+}
 TEST_CASE("comparisons: or, unequal and at most, by vectors and one by one") {
   auto x = tensor<float, shape<19>>{};
   for (auto i = std::size_t{0}; i < 19; ++i) x(i) = static_cast<float>(i % 3) - 1;

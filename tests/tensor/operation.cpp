@@ -45,6 +45,7 @@ TEST_CASE("operations: slopes are derivatives") {
     SLOPES(sin, x);
     SLOPES(cos, x);
     SLOPES(clamp, x, -1.0, 1.0);
+    SLOPES(clamp, x, 0.9, 0.7);
     SLOPES(sqrt, x * x);
     SLOPES(rsqrt, x * x);
     SLOPES(log, x * x);

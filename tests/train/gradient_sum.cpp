@@ -23,3 +23,15 @@ TEST_CASE("gradient_sum: means over unlike numbers of terms become the mean over
     CHECK(test::same_parameters(g, all(3)));
   }
 }
+TEST_CASE("gradient_sum: batches without terms add nothing, and alone are zeros") {
+  auto sum = gradient_sum<P>(true);
+  auto g = P{};
+  sum.add(all(0), 0, 0);
+  sum.add(all(3), 5, 2);
+  sum.add(all(0), 0, 0);
+  CHECK(sum.take(g) == 5);
+  CHECK(test::same_parameters(g, all(3)));
+  sum.add(all(0), 0, 0);
+  CHECK(sum.take(g) == 0);
+  CHECK(test::same_parameters(g, all(0)));
+}

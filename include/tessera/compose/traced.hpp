@@ -84,10 +84,12 @@ template <class L> struct traced {
 
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     if constexpr (m.purpose == call_mode::streaming && not requires { L::row_wise; }) {
-      using S = shape_of<decltype(x)>;
-      using sequence = reshaped<decltype(x), with_axis<S, 0, 2>>;
-      static_assert(complaint::holds<expression<sequence>::rows_apart, complaint::in<L>>,
+      using of = tracing::by_samples<L, decltype(x)>;
+      static_assert(complaint::holds<of::are_apart, complaint::in<L>>,
                     "streaming: this forward-only layer mixes the samples of a sequence");
+      static_assert(complaint::holds<of::have_same_axes, complaint::in<L>>,
+                    "streaming: this forward-only layer counts axes from the front, which a "
+                    "sample has one less of than a sequence; axis<-1> is the last one of both");
     }
     auto e = tessera::detail::as_node<scalar_of<decltype(x)>>(L::forward(p, x));
     e.bind(m.kept.of_rows);

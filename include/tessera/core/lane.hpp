@@ -46,6 +46,8 @@ template <> struct format<double> {
 
 template <class T>
 concept number = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class T>
+concept whole_number = std::is_integral_v<T>;
 
 // -- bits -----------------------------------------------------------------------------------------
 
@@ -83,6 +85,16 @@ template <number T> [[nodiscard]] TESSERA_INLINE constexpr auto min(T a, T b) ->
 template <number T> [[nodiscard]] TESSERA_INLINE constexpr auto max(T a, T b) -> T {
   return a > b ? a : b;
 }
+/// The same of whole numbers.
+template <whole_number T> [[nodiscard]] constexpr auto abs(T x) -> T {
+  return x < 0 ? static_cast<T>(-x) : x;
+}
+template <whole_number T> [[nodiscard]] constexpr auto select(bool c, T a, T b) -> T {
+  return c ? a : b;
+}
+template <whole_number T> [[nodiscard]] constexpr auto min(T a, T b) -> T { return a < b ? a : b; }
+template <whole_number T> [[nodiscard]] constexpr auto max(T a, T b) -> T { return a > b ? a : b; }
+
 [[nodiscard]] TESSERA_INLINE constexpr auto any(bool m) -> bool { return m; }
 [[nodiscard]] TESSERA_INLINE constexpr auto all(bool m) -> bool { return m; }
 

@@ -42,6 +42,77 @@ inline constexpr auto lost_by<nodes::result<Op, A...>> = worst_of(lost_by<A>...)
 template <class A, class S, bool U>
 inline constexpr auto lost_by<nodes::arranged<A, S, U>> = lost_by<A>;
 
+/// The shape of a part of the input, which alone is not constant in types; void of all else.
+template <class E> struct input_part {
+  using type = void;
+};
+template <class T, class S, class B>
+  requires(not std::is_const_v<T>)
+struct input_part<nodes::leaf<T, S, B>> {
+  using type = S;
+};
+template <class T, class S, class B, bool U>
+  requires(not std::is_const_v<T>)
+struct input_part<nodes::strided_leaf<T, S, B, U>> {
+  using type = S;
+};
+template <class S> [[nodiscard]] constexpr auto first_extent() -> std::ptrdiff_t {
+  if constexpr (S::rank == 0)
+    return 1;
+  else
+    return S::extents[0];
+}
+template <class S> struct without_first {
+  using type = S;
+};
+template <std::ptrdiff_t First, std::ptrdiff_t... Rest>
+struct without_first<shape<First, Rest...>> {
+  using type = shape<Rest...>;
+};
+
+/// False where a part of the input has not all Times rows in their order.
+template <class E, std::ptrdiff_t Times>
+inline constexpr bool keeps_rows = [] {
+  using S = typename input_part<E>::type;
+  if constexpr (std::is_void_v<S>)
+    return true;
+  else
+    return first_extent<S>() % Times == 0;
+}();
+template <class F, class... A, std::ptrdiff_t Times>
+inline constexpr bool keeps_rows<nodes::map<F, A...>, Times> = (keeps_rows<A, Times> && ...);
+template <class Op, class... A, std::ptrdiff_t Times>
+inline constexpr bool keeps_rows<nodes::result<Op, A...>, Times> = (keeps_rows<A, Times> && ...);
+
+/// False where an operation on a sequence and the same one on a sample count axes from the front,
+/// so that they are not the same axes.
+template <class Sequence, class Sample>
+inline constexpr bool same_axes = [] {
+  using S = typename input_part<Sequence>::type;
+  using R = typename input_part<Sample>::type;
+  if constexpr (std::is_void_v<S> || std::is_void_v<R>)
+    return true;
+  else if constexpr (S::rank == R::rank)  // times and lanes in one axis
+    return std::same_as<typename without_first<S>::type, typename without_first<R>::type>;
+  else
+    return std::same_as<typename without_first<S>::type, R>;
+}();
+template <class J, bool K, std::ptrdiff_t... Axes>
+inline constexpr bool same_axes<nodes::reduction<J, K, Axes...>, nodes::reduction<J, K, Axes...>> =
+    ((Axes < 0) && ...);
+template <bool L, std::size_t A, std::size_t B>
+inline constexpr bool same_axes<nodes::search<L, A>, nodes::search<L, B>> = A == B + 1;
+template <std::size_t A, std::size_t B, bool New>
+inline constexpr bool same_axes<nodes::joined<A, New>, nodes::joined<B, New>> = A == B + 1;
+template <class F, class... A, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+inline constexpr bool same_axes<nodes::map<F, A...>, nodes::map<F, B...>> =
+    (same_axes<A, B> && ...);
+template <class Op, class... A, class OtherOp, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+inline constexpr bool same_axes<nodes::result<Op, A...>, nodes::result<OtherOp, B...>> =
+    same_axes<Op, OtherOp> && (same_axes<A, B> && ...);
+
 }  // namespace detail
 
 /// L::forward, asked with views that exist in types only: what it computes by itself, reads as a
@@ -63,6 +134,28 @@ template <class L, class X> struct forward_only {
       return lost::nothing;
   }();
   using shape_type = typename std::conditional_t<is_expression, returned, X>::shape_type;
+};
+
+/// L::forward of a sequence, beside that of one sample X of it.
+///
+/// Errors  tests/fail/streaming_*.cpp
+template <class L, class X> class by_samples {
+  static constexpr std::ptrdiff_t times = 1009;  // which is no other extent
+  using T = std::remove_const_t<scalar_of<X>>;
+  using probe = probing<backend_of<X>>;
+  template <class S>
+  using expression = tessera::detail::node_of<
+      T, decltype(L::forward(
+             std::declval<typename L::template parameters<viewed<T const, probe>> const&>(),
+             std::declval<view<T, S, probe>>()))>;
+  using of_sequence = expression<with_axis<shape_of<X>, 0, times>>;
+
+ public:
+  /// True where what it makes of a sample does not depend on another one.
+  static constexpr bool are_apart =
+      of_sequence::rows_apart && detail::keeps_rows<of_sequence, times>;
+  /// True where it means the same axes of both.
+  static constexpr bool have_same_axes = detail::same_axes<of_sequence, expression<shape_of<X>>>;
 };
 
 }  // namespace tessera::tracing

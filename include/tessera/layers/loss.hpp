@@ -13,7 +13,8 @@
 /// A loss has terms(target), the number of terms that its mean divides by, and
 ///   value_and_slope(y, target, dy, scale) and value(y, target, scale)
 /// which return the sum of its terms times `scale`; the first writes its derivative to dy. A whole
-/// batch has scale = 1 / terms(target); a chunk of one divides by the terms of the whole batch.
+/// batch has scale = 1 / terms(target); a chunk of one divides by the terms of the whole batch. A
+/// batch without terms has loss and slopes 0.
 /// target_type<Y> is what it compares an output Y with; integers may be of any type.
 namespace tessera {
 

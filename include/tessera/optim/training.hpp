@@ -283,7 +283,8 @@ struct training {
         return pass.forward(parameters, x, context);
     }();
     auto const dy = view_of<output>{pass.dy.data(), y.actual};
-    return loss.value_and_slope(y, target, dy, scalar{1} / static_cast<scalar>(terms));
+    auto const scale = terms == 0 ? scalar{0} : scalar{1} / static_cast<scalar>(terms);
+    return loss.value_and_slope(y, target, dy, scale);
   }
 };
 

@@ -228,7 +228,8 @@ struct cos {
     return -lane::sin(a);
   }
 };
-/// min(max(a, low), high): NaN stays, the slope is 1 from low to high, both included.
+/// min(max(a, low), high): NaN stays, the slope is 1 from low to high, both included. Where low is
+/// above high, it is high.
 struct clamp {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V low, V high) {
     return detail::smaller(high, detail::larger(low, a));
@@ -241,9 +242,9 @@ struct clamp {
     if constexpr (I == 0)
       return select(a >= low, select(a <= high, one, zero), zero);
     else if constexpr (I == 1)
-      return select(a < low, one, zero);
+      return select(a < low, select(low < high, one, zero), zero);
     else
-      return select(a > high, one, zero);
+      return select(a > high, one, select(high < low, one, zero));
   }
 };
 struct where {

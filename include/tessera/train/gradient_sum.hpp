@@ -5,6 +5,10 @@
 #include <tessera/tensor/parameters.hpp>
 #include <tessera/train/placement.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 namespace tessera {
 
 /// Gradients of batches that make one step: of means over unlike numbers of terms, the mean over
@@ -30,13 +34,15 @@ template <class P> class gradient_sum {
     loss_ = (terms_ == 0 ? 0 : loss_) + loss * static_cast<double>(terms);
     terms_ += terms;
   }
-  /// Writes the gradient of all since the last call; returns their loss.
+  /// Writes the gradient of all since the last call; returns their loss. Both are 0 where nothing
+  /// had a term.
   auto take(P& gradient) -> double {
+    auto const terms = std::max(std::exchange(terms_, 0), std::size_t{1});
     for_numbers(
-        [&](auto g, auto sum) { assign(g, sum / static_cast<scalar_of<decltype(g)>>(terms_)); },
+        [&](auto g, auto sum) { assign(g, sum / static_cast<scalar_of<decltype(g)>>(terms)); },
         gradient, *sum_);
     wait_on<backend>();
-    return loss_ / static_cast<double>(std::exchange(terms_, 0));
+    return loss_ / static_cast<double>(terms);
   }
 
  private:

@@ -10,22 +10,26 @@ namespace tessera::lane {
 
 namespace detail {
 
-/// x = n·π/2 + r, and which of the four quadrants n is in.
+/// x = n·π/2 + r, and which of the four quadrants n is in; r is within what the polynomials take,
+/// even where x has no digits left for it.
 template <class V> struct quadrant {
   bits_of<V> n;
   V r;
 };
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto reduce_quadrant(V x) -> quadrant<V> {
+  auto const bounded = [](V r) TESSERA_INLINE {
+    return min(constant<V>(0.8), max(constant<V>(-0.8), r));
+  };
   auto const n = nearest(x * constant<V>(0.63661977236758134));
   if constexpr (is_float<V>) {
     auto r = fma(n.value, constant<V>(-0x1.92p0), x);
     r = fma(n.value, constant<V>(-0x1.fb4p-12), r);
     r = fma(n.value, constant<V>(-0x1.444p-24), r);
-    return {n.bits, fma(n.value, constant<V>(-0x1.68c234p-39), r)};
+    return {n.bits, bounded(fma(n.value, constant<V>(-0x1.68c234p-39), r))};
   } else {
     auto r = fma(n.value, constant<V>(-0x1.921fb54400000p0), x);
     r = fma(n.value, constant<V>(-0x1.0b4611a600000p-34), r);
-    return {n.bits, fma(n.value, constant<V>(-0x1.3198a2e037073p-69), r)};
+    return {n.bits, bounded(fma(n.value, constant<V>(-0x1.3198a2e037073p-69), r))};
   }
 }
 
@@ -71,6 +75,7 @@ template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto by_quadrant(bits_
 ///
 /// Accuracy  |x| <= 2^16: float 2.5 ulp, double 3 ulp; beyond, the error of the reduction
 ///           grows with |x|, and above 2^21 (float) or 2^50 (double) the result has no digits left
+///           but is one from -1 to 1
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto sin(V x) -> V {
   auto const [n, r] = detail::reduce_quadrant(x);
   return select(x == constant<V>(0), x, detail::by_quadrant(n, r));
