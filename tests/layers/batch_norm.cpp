@@ -59,6 +59,25 @@ TEST_CASE("batch_norm: a batch has mean 0 and deviation 1, and is taken up once 
   CHECK(y.data()[0] == 0);
   CHECK(y.data()[1] == Approx(2 / std::sqrt(0.5 + 2.0 / 3)));
 }
+TEST_CASE("batch_norm: many rows far from zero keep their mean and deviation") {
+  using X = tensor<float, shape<400'000, 1>>;
+  using model = batch_norm<1>;
+  auto t = std::make_unique<training<model, X, gradient_descent>>();
+  auto generator = torch_generator(1);
+  initialize_layer<model>(t->parameters, t->statistics, generator);
+  auto const x = std::make_unique<X>();
+  test::fill(*x, 1, 5);
+  *x = *x + 290;  // temperatures
+  t->differentiate(0, as_const(*x), as_const(*x), mse{}, 400'000, plain_context{});
+  auto sum = 0.0;
+  auto squares = 0.0;
+  for (auto const number : t->passes[0].y.values) {
+    sum += double{number};
+    squares += double{number} * double{number};
+  }
+  CHECK(std::abs(sum / 400'000) < 1e-4);
+  CHECK(std::abs(squares / 400'000 - 1) < 1e-3);
+}
 TEST_CASE("batch_norm: nothing is learnt from an empty chunk") {
   using X = tensor<float, shape<at_most(4), 3>>;
   using model = batch_norm<3>;

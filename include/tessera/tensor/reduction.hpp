@@ -18,7 +18,8 @@
 ///           of them where none is named
 /// Cost      one pass over x, which may be an expression: it is not stored
 /// Accuracy  trailing axes are added in 64 interleaved lanes and folded by halves, other axes in
-///           order: error about (n/64 + 6)·eps·sum|x|, the same bits on every host backend
+///           order: error about (n/64 + 6)·eps·sum|x| of trailing axes and n·eps·sum|x| of others,
+///           the same bits on every host backend
 namespace tessera {
 
 /// Leaves reduced axes with extent 1.

@@ -30,12 +30,16 @@ template <class Features> struct batch_norm_passes {
             sum_of_rows(g, k, c,
                         [&](std::size_t at) TESSERA_INLINE { return lanes.load(x + at); }) /
             size;
-        auto const squares = sum_of_rows(g, k, c, [&](std::size_t at) TESSERA_INLINE {
+        // What the sum of many rows lost is in the sum of their distances.
+        auto const of_group = sum_of_rows(g, k, c, [&](std::size_t at) TESSERA_INLINE {
           auto const d = lanes.load(x + at) - center;
-          return d * d;
+          return two_sums<std::remove_const_t<decltype(d)>>{d, d * d};
         });
-        lanes.store(mean + c, center);
-        lanes.store(part.mean + c, center);
+        auto const lost = of_group.first / size;
+        using lane::max;
+        auto const squares = max(lanes.splat(T{0}), of_group.second - of_group.first * lost);
+        lanes.store(mean + c, center + lost);
+        lanes.store(part.mean + c, center + lost);
         lanes.store(part.squares + c, squares);
         lanes.store(scale + c, inverse_root(lanes, squares / size, epsilon));
       });
@@ -91,16 +95,16 @@ template <class Features> struct batch_norm_passes {
           auto const number = lanes.load(x + at);
           auto const slope = Activation::slope_through(lanes.load(dy + at), fma(number, a, b));
           if (writes) lanes.store(dx + at, learns ? slope : slope * a);
-          return slope_sums<std::remove_const_t<decltype(slope)>>{slope, slope * (number - center)};
+          return two_sums<std::remove_const_t<decltype(slope)>>{slope, slope * (number - center)};
         });
-        auto const product = of_group.products * s;
-        lanes.store(sums + k * g.features + c, of_group.slopes);
+        auto const product = of_group.second * s;
+        lanes.store(sums + k * g.features + c, of_group.first);
         lanes.store(products + k * g.features + c, product);
         if (dx == nullptr || not learns) return;
         // dx = a·(dy - mean of dy - normal·mean of products), where normal = (x - center)·s
         auto const size = lanes.splat(static_cast<T>(g.rows_of(k)));
         auto const of_x = -a * s * (product / size);
-        auto const constant = fma(-center, of_x, -a * (of_group.slopes / size));
+        auto const constant = fma(-center, of_x, -a * (of_group.first / size));
         each_row(g, k, c, [&](std::size_t at) TESSERA_INLINE {
           auto const slope = lanes.load(keeps ? dx + at : dy + at);
           lanes.store(dx + at, fma(slope, a, fma(lanes.load(x + at), of_x, constant)));
@@ -145,11 +149,11 @@ template <class Features> struct batch_norm_passes {
   }
 
  private:
-  template <class V> struct slope_sums {
-    V slopes;
-    V products;
-    TESSERA_INLINE friend constexpr auto operator+(slope_sums a, slope_sums b) -> slope_sums {
-      return {a.slopes + b.slopes, a.products + b.products};
+  template <class V> struct two_sums {
+    V first;
+    V second;
+    TESSERA_INLINE friend constexpr auto operator+(two_sums a, two_sums b) -> two_sums {
+      return {a.first + b.first, a.second + b.second};
     }
   };
   /// bias - mean·a
