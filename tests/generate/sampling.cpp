@@ -168,6 +168,7 @@ TEST_CASE("sampler: a seed and a stream are a sequence, whatever is drawn beside
   auto const alone = all_draws(options, scores, 40);
   CHECK(all_draws(options, scores, 40) == alone);
   CHECK(all_draws({.seed = 10}, scores, 40) != alone);
+  CHECK(all_draws({.seed = 0x100000009}, scores, 40) != alone);
   CHECK(all_draws({.seed = 9, .stream = 1}, scores, 40) != alone);
   // The same with a sort of the vocabulary as with weights in its order.
   auto a = sampler(options, scores.size());
