@@ -62,6 +62,23 @@ TEST_CASE("sampler: nothing but what is allowed, at any setting") {
       CHECK(std::ranges::find(allowed, draw(scores, allowed).token) != allowed.end());
   }
 }
+TEST_CASE("sampler: the top k are those of the allowed, with those equal to the last") {
+  auto const scores = std::vector<float>{9, 3, 2, 2, 1, 8};
+  auto const allowed = std::vector<std::uint32_t>{1, 2, 3, 4};
+  auto const drawn = [&](std::size_t k) {
+    auto result = std::vector<double>(scores.size());
+    sampler({.top_k = k}, scores.size()).probabilities(scores, result, allowed);
+    auto tokens = std::vector<std::size_t>{};
+    for (auto i = std::size_t{0}; i < result.size(); ++i)
+      if (result[i] > 0) tokens.push_back(i);
+    return tokens;
+  };
+  CHECK(drawn(1) == std::vector<std::size_t>{1});
+  CHECK(drawn(2) == std::vector<std::size_t>{1, 2, 3});
+  CHECK(drawn(3) == std::vector<std::size_t>{1, 2, 3});
+  CHECK(drawn(4) == std::vector<std::size_t>{1, 2, 3, 4});
+  CHECK(drawn(0) == drawn(4));
+}
 
 // -- reference: tests/reference/sampling.py -------------------------------------------------------
 TEST_CASE("sampler: the probabilities of transformers") {
@@ -123,12 +140,35 @@ TEST_CASE("sampler: draws as often as the probabilities say, nothing that was cu
     }
   }
 }
+TEST_CASE("sampler: what is allowed has the probabilities of scores without the others") {
+  auto const scores = made_scores(600, 2);
+  auto const allowed = std::vector<std::uint32_t>{5, 90, 91, 92, 300, 301, 450, 599};
+  auto masked = std::vector<float>(scores.size(), -INFINITY);
+  for (auto const token : allowed) masked[token] = scores[token];
+  for (auto const& options :
+       {sampling_options{.temperature = 0}, sampling_options{.temperature = 3},
+        sampling_options{.temperature = 3, .top_k = 3},
+        sampling_options{.temperature = 3, .top_p = 0.7},
+        sampling_options{.temperature = 3, .min_p = 0.3},
+        sampling_options{.temperature = 3, .top_k = 5, .top_p = 0.9, .min_p = 0.1},
+        sampling_options{.temperature = 3, .top_k = 3, .logit_bias = {{91, 20}, {7, 99}}}}) {
+    auto got = std::vector<double>(scores.size());
+    auto want = got;
+    sampler(options, scores.size()).probabilities(scores, got, allowed);
+    sampler(options, scores.size()).probabilities(masked, want);
+    auto worst = 0.0;
+    for (auto i = std::size_t{0}; i < got.size(); ++i)
+      worst = std::max(worst, std::abs(got[i] - want[i]));
+    CHECK(worst < 1e-6);
+  }
+}
 TEST_CASE("sampler: a seed and a stream are a sequence, whatever is drawn beside it") {
   auto const scores = made_scores(700, 4);
   auto const options = sampling_options{.seed = 9};
   auto const alone = all_draws(options, scores, 40);
   CHECK(all_draws(options, scores, 40) == alone);
   CHECK(all_draws({.seed = 10}, scores, 40) != alone);
+  CHECK(all_draws({.seed = 0x100000009}, scores, 40) != alone);
   CHECK(all_draws({.seed = 9, .stream = 1}, scores, 40) != alone);
   // The same with a sort of the vocabulary as with weights in its order.
   auto a = sampler(options, scores.size());

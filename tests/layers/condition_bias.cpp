@@ -34,6 +34,16 @@ TEST_CASE("condition_bias: gradient check, in place between others too") {
   using between = conditioned<linear<2, 2>, sequential<linear<3, 3>, layer, tanh_layer, layer>>;
   test::passes_gradient_check_given<between, X>(given(c.sized(3)), 1, 0.7, 3);
 }
+TEST_CASE("condition_bias: the start is that of torch's linear, which makes the bias") {
+  auto p = parameters_of<condition_bias<6, 20>, owned<float>>{};
+  auto want = parameters_of<linear<6, 20>, owned<float>>{};
+  auto generator = torch_generator(1);
+  auto other = torch_generator(1);
+  initialize_layer<condition_bias<6, 20>>(p, generator);
+  initialize_layer<linear<6, 20>>(want, other);
+  CHECK(test::same_bits(p.weight, want.weight));
+  CHECK(test::same_bits(p.bias, want.bias));
+}
 template <class B> using images = tensor<float, shape<3, 4, 5, 20>, B>;
 TEST_CASE("condition_bias: vectors have the bits of the reference") {
   auto run = []<class B>(B) {

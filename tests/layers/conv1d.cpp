@@ -50,6 +50,39 @@ TEST_CASE("conv1d: gradient check, streaming") {
   test::streams_like_a_sequence<causal, tensor<float, shape<12, 4>>>();
 }
 
+TEST_CASE("conv1d: training goes on where the segment before it ended") {
+  using X = tensor<double, shape<at_most(9), 2, 4>>;
+  using pass_type = differentiation<causal_layer, X>;
+  auto const whole = std::make_unique<pass_type>();
+  auto const parts = std::make_unique<pass_type>();
+  auto const p = std::make_unique<pass_type::parameters_type>();
+  auto x = X{};
+  auto dx = X{};
+  auto dx_of_part = X{};
+  *whole = {};
+  *parts = {};
+  test::fill_parameters(*p, 1);
+  test::fill(x, 2);
+  auto const y = whole->forward(*p, x.sized(9));
+  test::fill(whole->dy, 3);
+  whole->backward(*p, x.sized(9), view_of<X>(dx.sized(9)), whole->gradient, plain_context{});
+  for (auto const& [first, count] : {std::pair<std::size_t, std::size_t>{0, 5}, {5, 4}}) {
+    auto const segment = view<double const, X::shape_type>{x.data() + first * 8, {{{count}}}};
+    auto const part = parts->forward(*p, segment);
+    CHECK(std::memcmp(part.data(), y[first].data(), part.size() * sizeof(double)) == 0);
+    std::copy_n(whole->dy.data() + first * 12, count * 12, parts->dy.data());
+    auto const to = view_of<X>(dx_of_part.sized(count));
+    parts->backward(*p, segment, to, parts->gradient, plain_context{});
+  }
+  CHECK(std::memcmp(dx_of_part.data(), dx.data() + 5 * 8, 4 * 8 * sizeof(double)) == 0);
+  for_each_parameter(
+      [](path_name const& path, auto const& got, auto const& want) {
+        INFO(path.c_str());
+        CHECK(test::distance(got, std::vector<double>(want.begin(), want.end())) < 1e-14);
+      },
+      parts->gradient, whole->gradient);
+}
+
 // -- reference: tests/reference/conv1d.py ---------------------------------------------------------
 TEST_CASE("conv1d: agrees with torch") {
   auto const g = test::golden("conv1d");

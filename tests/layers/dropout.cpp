@@ -51,6 +51,7 @@ TEST_CASE("dropout: seed, step, chunk and place decide, nothing else") {
   auto const base = drawn({.seed = 1, .step = 2, .chunk = 3});
   CHECK(test::same_bits(base, drawn({.seed = 1, .step = 2, .chunk = 3})));
   CHECK_FALSE(test::same_bits(base, drawn({.seed = 2, .step = 2, .chunk = 3})));
+  CHECK_FALSE(test::same_bits(base, drawn({.seed = 0x100000001, .step = 2, .chunk = 3})));
   CHECK_FALSE(test::same_bits(base, drawn({.seed = 1, .step = 3, .chunk = 3})));
   CHECK_FALSE(test::same_bits(base, drawn({.seed = 1, .step = 2, .chunk = 4})));
   auto kept = 0;

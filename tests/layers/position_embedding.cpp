@@ -47,3 +47,12 @@ TEST_CASE("position_embedding: a stream goes on counting, and ends with the posi
   CHECK_THROWS_WITH(parts->resume(*p, x.sized(1)),
                     "position_embedding: more samples than positions");
 }
+
+// -- reference: tests/reference/embedding.py ------------------------------------------------------
+TEST_CASE("position_embedding: the start is that of torch's embedding") {
+  auto const g = test::golden("embedding");
+  auto p = parameters_of<whole, owned<float>>{};
+  auto generator = torch_generator(1);
+  initialize_layer<whole>(p, generator);
+  CHECK(test::distance(p.weight, g["0.weight"]) < 1e-6);
+}

@@ -85,6 +85,36 @@ TEST_CASE("recurrent: the state of a level with dropout below it is found") {
   CHECK(test::same_bits(model::layer_state<1>(run->state).h, y[4]));
   CHECK(not test::same_bits(model::layer_state<0>(run->state).h, y[4]));
 }
+TEST_CASE("recurrent: learning drops between two levels, and nowhere else") {
+  constexpr auto share = 0.3;
+  using model = recurrent<plain_cell, 3, 40, gru_options{.layers = 2, .dropout = share}>;
+  using X = tensor<float, shape<1, 50, 3>>;
+  using pass_type = differentiation<model, X>;
+  auto const pass = std::make_unique<pass_type>();
+  auto const p = std::make_unique<pass_type::parameters_type>();
+  auto x = X{};
+  *pass = {};
+  test::fill_parameters(*p, 1, 0.5);
+  test::fill(x, 2);
+  auto& above = get<1>(get<1>(*p));  // gives the tanh of what it is given
+  above.bias_ih = above.bias_hh = {};
+  above.weight_ih = {};
+  for (auto k = std::size_t{0}; k < 40; ++k) above.weight_ih(k, k) = 1;
+  auto const run = std::make_unique<inference<model, X>>();
+  (*run)(*p, x);
+  pass->forward(*p, x, random_context{.seed = 7});
+  auto const& h = model::layer_state<0>(run->state).h;
+  CHECK(test::same_bits(h, model::layer_state<0>(pass->state).h));
+  auto dropped = 0;
+  for (auto i = std::size_t{0}; i < h.size(); ++i) {
+    auto const below = h.data()[i];
+    auto const y = pass->y.data()[i];
+    CHECK(run->y.data()[i] == Approx(std::tanh(below)));
+    CHECK((y == 0 || y == Approx(std::tanh(below / (1 - share)))));
+    dropped += y == 0 ? 1 : 0;
+  }
+  CHECK(dropped == Approx(share * 50 * 40).margin(80));
+}
 TEST_CASE("recurrent: an empty sequence leaves the state as it is") {
   using X = tensor<float, shape<at_most(5), 2, 3>>;
   auto const p = std::make_unique<parameters_of<gru<3, 4>, owned<float>>>();

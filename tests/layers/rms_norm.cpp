@@ -32,6 +32,12 @@ TEST_CASE("rms_norm: gradient check, streaming") {
       tensor<double, shape<3, 4>>>();
   test::streams_like_a_sequence<model, tensor<float, shape<4, 2, 5>>>();
 }
+TEST_CASE("rms_norm: weights begin with ones") {
+  auto p = parameters_of<rms_norm<13>, owned<float>>{};
+  auto generator = torch_generator(1);
+  initialize_layer<rms_norm<13>>(p, generator);
+  for (auto const w : p.weight) CHECK(w == 1);
+}
 
 // -- reference: tests/reference/rms_norm.py -------------------------------------------------------
 TEST_CASE("rms_norm: agrees with torch") {

@@ -38,3 +38,12 @@ TEST_CASE("token_type_embedding: vectors have the bits of the reference; gradien
   test::passes_gradient_check_given<sequential<linear<4, 4>, layer, tanh_layer>,
                                     tensor<double, shape<5, 2, 4>>>(given<tag::token_types>(types));
 }
+
+// -- reference: tests/reference/embedding.py ------------------------------------------------------
+TEST_CASE("token_type_embedding: the start is that of torch's embedding") {
+  auto const g = test::golden("embedding");
+  auto p = parameters_of<token_type_embedding<7, 4>, owned<float>>{};
+  auto generator = torch_generator(1);
+  initialize_layer<token_type_embedding<7, 4>>(p, generator);
+  CHECK(test::distance(p.weight, g["0.weight"]) < 1e-6);
+}

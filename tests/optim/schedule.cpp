@@ -60,6 +60,12 @@ TEST_CASE("reduce_on_plateau: a measure below zero gets better by getting smalle
 TEST_CASE("schedules: numbers that make no schedule are refused") {
   CHECK_THROWS_AS(step_lr{.every = 0}.rate(1, 1), std::invalid_argument);
   CHECK_THROWS_AS((geometric_lr{5, 5, 0.1}.rate(1, 1)), std::invalid_argument);
+  CHECK_THROWS_AS((geometric_lr{5, 6, 0}.rate(1, 1)), std::invalid_argument);
+  CHECK_THROWS_WITH(cosine_lr{.period = 0}.rate(1, 1), "cosine_lr: the period is at least 1");
+  CHECK_THROWS_WITH(linear_lr{.total = 0}.rate(1, 1), "linear_lr: at least one step");
+  CHECK_THROWS_WITH(one_cycle_lr{.total = 1}.rate(1, 1), "one_cycle_lr: at least two steps");
+  CHECK_NOTHROW(cosine_lr{.period = 1}.rate(1, 1) + linear_lr{.total = 1}.rate(1, 1) +
+                one_cycle_lr{.total = 2}.rate(1, 1));
 }
 TEST_CASE("geometric_lr: between its ends the rate falls by the same factor a step") {
   constexpr auto schedule = geometric_lr{10, 20, 0.25};

@@ -13,6 +13,10 @@ static_assert(philox::words({0xFFFFFFFF, 0xFFFFFFFF},
 static_assert(philox::words({0xA4093822, 0x299F31D0},
                             {0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344}) ==
               philox::counter_type{0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1});
+// The same, by all 64 bits of a seed, a stream and an index.
+static_assert(philox_stream{.seed = 0x299F31D0A4093822, .stream = 0x0370734413198A2E}.block(
+                  0x85A308D3243F6A88) ==
+              philox::counter_type{0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1});
 
 TEST_CASE("philox: a place has its number, however the range is cut") {
   auto const stream = philox_stream{.seed = 0x123456789ABCDEFULL, .stream = 42};
@@ -24,6 +28,7 @@ TEST_CASE("philox: a place has its number, however the range is cut") {
   }
   CHECK(philox_stream{1, 2}.word(3) != philox_stream{1, 3}.word(3));
   CHECK(philox_stream{1, 2}.word(3) != philox_stream{2, 2}.word(3));
+  CHECK(philox_stream{1, 2}.word(3) != philox_stream{0x100000001, 2}.word(3));
   CHECK(torch_philox{5, 6}.block(7) == philox::words({5, 0}, {7, 0, 6, 0}));
 }
 TEST_CASE("philox: the mean and variance of a uniform number") {

@@ -133,6 +133,19 @@ TEST_CASE("batcher: requests of a sequence run one at a time and in order, other
   }
   for (auto const rows : seen.rows) CHECK(rows <= 2);
 }
+TEST_CASE("batcher: each runner has a batch of its own at work") {
+  auto const at = std::make_shared<test::gate>();
+  auto got = answers{};
+  auto batches = batcher(std::make_shared<test::times>(2.0F, at), {.runners = 2});
+  at->set(false);
+  for (auto const running : {1, 2}) {
+    REQUIRE(batches.submit({.inputs = rows_of_ones(1), .done = got.receive()}) ==
+            submission::accepted);
+    CHECK(at->await(running));
+  }
+  at->set(true);
+  CHECK(got.wait_for(2));
+}
 TEST_CASE("batcher: what nobody waits for is not run, and breaks its sequence") {
   auto got = answers{};
   auto batches = batcher(std::make_shared<test::sum_so_far>(), {});

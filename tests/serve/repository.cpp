@@ -112,6 +112,40 @@ TEST_CASE("repository: what is wrong with a config is told") {
              R"("sequence":{"max_sequences":3,"max_sequence_idle_microseconds":5},"own":1)")
             .empty());
 }
+TEST_CASE("repository: every setting of a config is an option of the deployment") {
+  auto const made = [](char const* config) {
+    return detail::options_of_config(nlohmann::json::parse(config));
+  };
+  auto const [batch, sequences] = made(R"({"batch":{"max_batch_size":3,"preferred_batch_size":[2,1],
+                        "max_queue_delay_microseconds":40,"max_queue_size":5,"instances":6},
+               "sequence":{"max_sequences":7,"max_sequence_idle_microseconds":8001}})");
+  CHECK(batch.most_rows == 3);
+  CHECK(batch.preferred_batch_size == std::vector<std::size_t>{2, 1});
+  CHECK(batch.max_queue_delay == 40us);
+  CHECK(batch.queue == 5);
+  CHECK(batch.runners == 6);
+  CHECK(sequences.most == 7);
+  CHECK(sequences.idle_timeout == 9ms);  // no sooner than it says
+  auto const usual = deployment_options{};
+  auto const none = made("{}");
+  CHECK(none.batch.most_rows == usual.batch.most_rows);
+  CHECK(none.batch.preferred_batch_size == usual.batch.preferred_batch_size);
+  CHECK(none.batch.max_queue_delay == usual.batch.max_queue_delay);
+  CHECK(none.batch.queue == usual.batch.queue);
+  CHECK(none.batch.runners == usual.batch.runners);
+  CHECK(none.sequences.most == usual.sequences.most);
+  CHECK(none.sequences.idle_timeout == usual.sequences.idle_timeout);
+  CHECK_NOTHROW(made(R"({"batch":{"max_queue_delay_microseconds":0,"instances":256}})"));
+  for (auto const* config :
+       {R"({"batch":{"instances":257}})", R"({"batch":{"preferred_batch_size":2}})",
+        R"({"batch":{"max_batch_size":0}})", R"({"batch":{"instances":0}})",
+        R"({"batch":{"preferred_batch_size":[0]}})", R"({"sequence":{"max_sequences":0}})",
+        R"({"sequence":{"max_sequence_idle_microseconds":0}})",
+        R"({"batch":{"max_queue_size":1000000000001}})", R"({"sequence":{"idle":1}})"}) {
+    INFO(config);
+    CHECK_THROWS_AS(made(config), detail::config_error);
+  }
+}
 TEST_CASE("repository: weights are kept in a file, and hold after a restart") {
   auto s = store{};
   s.write("m/config.json", R"({"kind":"times"})");

@@ -32,6 +32,11 @@ struct gate {
     auto lock = std::unique_lock{mutex};
     changed.wait(lock, [&] { return inside > 0; });
   }
+  /// False where so many are not inside within a minute.
+  [[nodiscard]] auto await(int n) -> bool {
+    auto lock = std::unique_lock{mutex};
+    return changed.wait_for(lock, std::chrono::minutes{1}, [&] { return inside == n; });
+  }
 };
 
 /// y = factor·x, rows of two numbers; at 13 it fails, it has no answer for 14, and refuses 15.

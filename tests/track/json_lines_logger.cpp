@@ -52,3 +52,15 @@ TEST_CASE("json_lines_logger: the lines of another run go on behind those that a
   auto const lines = test::text_of(folder / "m.jsonl");
   CHECK(std::ranges::count(lines, '\n') == 2);
 }
+TEST_CASE("json_lines_logger: the last line has the state of the run") {
+  for (auto const& [state, word] : {std::pair{run_state::finished, "finished"},
+                                    {run_state::failed, "failed"},
+                                    {run_state::stopped, "stopped"}}) {
+    auto const folder = test::folder{};
+    auto log = json_lines_logger{folder / "log"};
+    log.begin({});
+    log.finish(state);
+    auto const text = test::text_of(folder / "log");
+    CHECK(text.ends_with(std::string{R"("state":")"} + word + "\"}\n"));
+  }
+}

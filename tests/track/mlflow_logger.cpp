@@ -160,6 +160,20 @@ TEST_CASE("mlflow_logger: an experiment, a run, its tags and its end") {
   CHECK(run["tags"].dump() == R"([{"key":"t","value":"true"},{"key":"group","value":"g"}])");
   CHECK(place.bodies("runs/update").at(0)["status"] == "FAILED");
 }
+TEST_CASE("mlflow_logger: the state of a run is one of MLflow's") {
+  for (auto const& [state, status] : {std::pair{run_state::finished, "FINISHED"},
+                                      {run_state::failed, "FAILED"},
+                                      {run_state::stopped, "KILLED"}}) {
+    auto place = server{};
+    auto log = mlflow_logger{{.url = place.url()}};
+    log.begin({});
+    log.finish(state);
+    auto const update = place.bodies("runs/update").at(0);
+    CHECK(update["run_id"] == "r1");
+    CHECK(update["status"] == status);
+    CHECK(update["end_time"] >= place.bodies("runs/create").at(0)["start_time"]);
+  }
+}
 
 TEST_CASE("mlflow_logger: a thousand metrics and a hundred parameters a request") {
   auto place = server{};

@@ -114,3 +114,18 @@ TEST_CASE("tensorboard_logger: bytes that are no UTF-8 are replaced, which a rea
   CHECK(bytes.find("Caf\xE9") == std::string::npos);
   CHECK(bytes.find("Caf\xEF\xBF\xBD") != std::string::npos);
 }
+TEST_CASE("tensorboard_logger: a session that did not finish is a failure") {
+  for (auto const state : {run_state::finished, run_state::failed, run_state::stopped}) {
+    auto const folder = test::folder{};
+    auto log = tensorboard_logger{folder.path()};
+    log.begin({.settings = {{"rate", 0.5}}});
+    log.finish(state);
+    auto const end = records_of(event_file_in(folder.path())).back();
+    CHECK(end.find("_hparams_/session_end_info") != std::string::npos);
+    auto const with = [&](char const* status) {
+      return end.find(content_of(std::string{"220b08"} + status + "11")) != std::string::npos;
+    };
+    CHECK(with("01") == (state == run_state::finished));  // STATUS_SUCCESS
+    CHECK(with("02") == (state != run_state::finished));  // STATUS_FAILURE
+  }
+}

@@ -143,3 +143,17 @@ TEST_CASE("wandb_logger: names that are W&B's own are refused") {
   }
   CHECK_NOTHROW(log.scalars(1, std::vector<named_value>{{"step", 1}}));
 }
+TEST_CASE("wandb_logger: a run that did not finish has the exit code of a failure") {
+  for (auto const state : {run_state::finished, run_state::failed, run_state::stopped}) {
+    auto const folder = test::folder{};
+    auto log = wandb_logger{{.folder = folder.path(), .id = "a"}};
+    log.begin({.started = std::chrono::system_clock::now() - std::chrono::seconds{100}});
+    log.finish(state);
+    auto const last = parts_of_log{test::text_of(log.folder() / "run-a.wandb")}.records.back();
+    auto const code = state == run_state::finished ? '\0' : '\1';
+    auto const record = std::string{"\x92\x01\x04\x08"} + code + '\x10';  // field 18; 1, 2
+    REQUIRE(last.find(record) == last.size() - 7);
+    CHECK(last.back() >= 100);
+    CHECK(last.back() < 120);
+  }
+}

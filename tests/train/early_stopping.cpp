@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/train/early_stopping.hpp>
 
+#include <set>
+
 #include "small.hpp"
 
 using namespace tessera;
@@ -53,6 +55,21 @@ TEST_CASE("early_stopping: good enough, too bad, or no number at all") {
   CHECK(stops_at({.divergence_threshold = 10}, {3, 10, 11}) == 3);
   CHECK(stops_at({.patience = 9}, {3, NAN}) == 2);
   CHECK(stops_at({.patience = 9, .check_finite = false}, {3, NAN}) == 0);
+}
+TEST_CASE("early_stopping: each option is in what a resume compares") {
+  auto const settings = [](early_stopping_options const& options) {
+    return early_stopping(options).settings();
+  };
+  auto const all = std::set{settings({}),
+                            settings({.monitor = "score"}),
+                            settings({.mode = monitor_mode::max}),
+                            settings({.mode = monitor_mode::min}),
+                            settings({.min_delta = 0.5}),
+                            settings({.patience = 2}),
+                            settings({.stopping_threshold = 1}),
+                            settings({.divergence_threshold = 1}),
+                            settings({.check_finite = false})};
+  CHECK(all.size() == 9);
 }
 TEST_CASE("early_stopping: options that are none, and a monitor that is not there") {
   CHECK_THROWS_WITH(early_stopping({.min_delta = -1}),

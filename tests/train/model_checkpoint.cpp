@@ -3,6 +3,7 @@
 #include <tessera/train/model_checkpoint.hpp>
 
 #include <csignal>
+#include <set>
 
 #include "small.hpp"
 
@@ -44,6 +45,15 @@ struct costs : callback {
 [[nodiscard]] auto keeping(model_checkpoint_options options) {
   return std::make_shared<model_checkpoint>(std::move(options));
 }
+/// The squared error, turned round.
+struct closeness {
+  static constexpr auto name = "closeness";
+  static constexpr bool more_is_better = true;
+  [[nodiscard]] static auto terms(auto target) -> std::size_t { return target.size(); }
+  [[nodiscard]] static auto value(auto y, auto target) -> double {
+    return -root_mean_squared_error::value(y, target);
+  }
+};
 }  // namespace
 
 TEST_CASE("model_checkpoint: the k best validations are kept, and no other") {
@@ -84,6 +94,55 @@ TEST_CASE("model_checkpoint: all, none, the newest, every n steps and epochs, an
         names{"epoch=1-step=6", "epoch=2-step=12", "epoch=3-step=18"});
   CHECK(kept({.monitor = "", .save_top_k = -1, .every_n_train_steps = 10}) ==
         names{"epoch=1-step=10", "epoch=3-step=20"});
+}
+TEST_CASE("model_checkpoint: the mode is over what the score says of itself") {
+  auto const loss_of_best = [](std::string const& score, monitor_mode mode) -> std::string {
+    auto const folder = test::folder{};
+    auto const data = small::points{};
+    auto source = data.source();
+    auto monitor = data.source(false);
+    auto const t = restless({.max_epochs = 8, .folder = folder.path()});
+    auto const seen = std::make_shared<costs>();
+    auto const keeps = keeping({.monitor = score, .mode = mode});
+    t->callbacks = {seen, keeps};
+    t->fit(source, monitor, closeness{});
+    auto const [least, most] = std::ranges::minmax(seen->all);
+    if (keeps->best_name() == least.second + ".safetensors") return "least";
+    return keeps->best_name() == most.second + ".safetensors" ? "most" : "another";
+  };
+  CHECK(loss_of_best("loss", monitor_mode::of_score) == "least");
+  CHECK(loss_of_best("loss", monitor_mode::min) == "least");
+  CHECK(loss_of_best("loss", monitor_mode::max) == "most");
+  CHECK(loss_of_best("closeness", monitor_mode::of_score) == "least");
+  CHECK(loss_of_best("closeness", monitor_mode::max) == "least");
+  CHECK(loss_of_best("closeness", monitor_mode::min) == "most");
+}
+TEST_CASE("model_checkpoint: each option is in what a resume compares") {
+  auto const settings = [](model_checkpoint_options options) {
+    return model_checkpoint(std::move(options)).settings();
+  };
+  auto const all = std::set{settings({}),
+                            settings({.folder = "other"}),
+                            settings({.monitor = ""}),
+                            settings({.mode = monitor_mode::max}),
+                            settings({.mode = monitor_mode::min}),
+                            settings({.save_top_k = 2}),
+                            settings({.save_last = true}),
+                            settings({.every_n_epochs = 2}),
+                            settings({.every_n_train_steps = 2})};
+  CHECK(all.size() == 9);
+}
+TEST_CASE("model_checkpoint: a state with files that are no checkpoints is refused") {
+  auto keeps = model_checkpoint();
+  auto const state = std::string{"0.5 12 0.5 epoch=1-step=12.safetensors"};
+  keeps.restore(state);
+  CHECK(keeps.state() == state);
+  CHECK(keeps.best_file(state) == "checkpoints/epoch=1-step=12.safetensors");
+  CHECK(keeps.best_file("0.5 12").empty());
+  for (auto const* const name : {"../epoch=1-step=12.safetensors", "last.safetensors",
+                                 "epoch=1-step=.safetensors", "epoch=1-step=2.safetensors.part"})
+    CHECK_THROWS_WITH(keeps.restore(std::string{"0.5 12 0.5 "} + name),
+                      Catch::Contains(std::string{"has the file \""} + name));
 }
 TEST_CASE("model_checkpoint: options that are none are refused") {
   CHECK_THROWS_WITH(model_checkpoint({.save_top_k = -2}),

@@ -240,3 +240,33 @@ TEST_CASE("options: the updates of a training are those of what its limits leave
   CHECK(updates({.max_epochs = 3, .max_steps = 70}, 10) == 30);
   CHECK(updates({.max_epochs = 3, .fast_dev_run = 2}, 10) == 2);
 }
+TEST_CASE("options: facts are those that change what a step or a validation does") {
+  auto const others = [](trainer_options const& o) {
+    auto names = std::string{};
+    auto const usual = trainer_options{}.facts();
+    for (auto const& [name, value] : o.facts())
+      if (value != usual.at(name)) names += (names.empty() ? "" : " ") + name;
+    return names;
+  };
+  CHECK(others({.dropout = 0.5F}) == "dropout");
+  CHECK(others({.gradient_clip_val = 1}) == "gradient_clip_val");
+  CHECK(others({.gradient_clip_algorithm = "value"}) == "gradient_clip_algorithm");
+  CHECK(others({.accumulate_grad_batches = 2}) == "accumulate_grad_batches");
+  CHECK(others({.limit_val_batches = 1}) == "limit_val_batches");
+  CHECK(others({.overfit_batches = 1}) == "overfit_batches");
+  CHECK(others({.val_check_interval = 1}) == "val_check_interval");
+  CHECK(others({.check_val_every_n_epoch = 2}) == "check_val_every_n_epoch");
+  CHECK(others({.precision = "bf16"}) == "precision");
+  CHECK(others({.model = "m"}) == "model");
+  CHECK(others({.monitor = "accuracy"}) == "monitor");
+  CHECK(others({.max_epochs = 3,
+                .max_steps = 7,
+                .max_time = 9,
+                .num_sanity_val_steps = 0,
+                .log_every_n_steps = 1,
+                .threads = 2,
+                .folder = "f",
+                .checkpoint_seconds = 0,
+                .stop_after_batches = 4})
+            .empty());
+}

@@ -2,6 +2,7 @@
 #include <support/folder.hpp>
 #include <support/test.hpp>
 #include <tessera/data/tensor_batches.hpp>
+#include <tessera/train/early_stopping.hpp>
 #include <tessera/train/trainer.hpp>
 
 #include <xtensor/xtensor.hpp>
@@ -198,6 +199,95 @@ TEST_CASE("trainer: gradients of several processes are those of one with all the
   CHECK(two.fit(source) == ending::finished);
   CHECK(steps == 2 * source.size());
   CHECK(test::same_parameters(one.parameters(), two.parameters()));
+}
+namespace {
+template <class Input, std::size_t Chunks = 2, class Schedule = constant_rate>
+[[nodiscard]] auto make_for(trainer_options const& options, Schedule schedule = {},
+                            double most = 2) {
+  using learner = training<side_by_side, Input, gradient_descent, Chunks>;
+  return std::make_unique<trainer<learner, cross_entropy, Schedule, norm_clipping>>(
+      options, gradient_descent{.rate = 0.3}, schedule, cross_entropy{},
+      norm_clipping{.most = most});
+}
+}  // namespace
+
+TEST_CASE("trainer: it resumes nothing of another input, schedule, part or callback") {
+  auto const data = points{};
+  auto source = data.source();
+  auto const folder = test::folder{};
+  auto const options = trainer_options{.max_epochs = 1, .folder = folder.path()};
+  make_for<X>(options)->fit(source);
+  make_for<X>(options)->resume();
+  auto const refuses = [](auto&& t, char const* words) {
+    CHECK_THROWS_WITH(t->resume(), Catch::Contains(words));
+  };
+  refuses(make_for<tensor<float, shape<at_most(9), 2>>>(options),
+          "input \"F32(<=8, 2)\", expected \"F32(<=9, 2)\"");
+  refuses(make_for<X, 3>(options), "chunks \"2\", expected \"3\"");
+  refuses(make_for<X>(options, step_lr{.every = 2}),
+          "schedule \"constant_rate()\", expected \"step_lr(2, 0.1)\"");
+  refuses(make_for<X>(options, constant_rate{}, 3),
+          "parts \"norm_clipping(2) \", expected \"norm_clipping(3) \"");
+  auto const watched = make_for<X>(options);
+  watched->callbacks = {std::make_shared<early_stopping>()};
+  refuses(watched, "callbacks \"\", expected \"early_stopping(");
+}
+
+namespace {
+/// Notes what it is asked, and takes the gradient away.
+struct noting {
+  using P = classified<adam>::parameters_type;
+
+  std::shared_ptr<P> first = std::make_shared<P>();
+  std::shared_ptr<std::string> calls = std::make_shared<std::string>();
+  std::shared_ptr<double> norm = std::make_shared<double>();
+
+  [[nodiscard]] static auto settings() -> bool { return true; }
+  void begin(P const& p) const {
+    *calls += "begin";
+    *first = p;
+  }
+  [[nodiscard]] auto terms(std::size_t n) const -> std::size_t {
+    *calls += " terms";
+    return n;
+  }
+  void exchange(P&, double&) const { *calls += " exchange"; }
+  void adjust(P& gradient, double& before) const {
+    *calls += " adjust";
+    *norm = before;
+    for_numbers([](auto g) { g -= g; }, gradient);
+  }
+  void updated(P const&, std::uint64_t step) const { *calls += " updated" + std::to_string(step); }
+};
+}  // namespace
+
+TEST_CASE("trainer: the parts of a step are asked at their places, in their order") {
+  auto const data = points{};
+  auto source = data.source();
+  auto const folder = test::folder{};
+  auto const make_noting = [&](std::uint64_t epochs, noting const& part) {
+    using type = trainer<classified<adam>, cross_entropy, constant_rate, norm_clipping, noting>;
+    return std::make_unique<type>(
+        trainer_options{
+            .max_epochs = epochs, .accumulate_grad_batches = 2, .folder = folder.path()},
+        adam{}, constant_rate{}, cross_entropy{}, norm_clipping{1e-3}, part);
+  };
+  auto const part = noting{};
+  auto const t = make_noting(1, part);
+  test::fill_parameters(t->parameters(), 1);
+  auto const before = t->parameters();
+  t->fit(source);
+  CHECK(*part.calls ==
+        "begin terms terms exchange adjust updated0 terms terms exchange adjust updated1");
+  CHECK(test::same_parameters(*part.first, before));
+  CHECK(*part.norm == Approx(1e-3));  // clipped by the part before
+  CHECK(test::same_parameters(t->parameters(), before));
+  auto const later = noting{};
+  auto const resumed = make_noting(2, later);
+  resumed->resume();
+  resumed->fit(source);
+  CHECK(*later.calls ==
+        " terms terms exchange adjust updated2 terms terms exchange adjust updated3");
 }
 TEST_CASE("trainer: a validation in the middle of an epoch changes no bit") {
   auto const data = points{};
