@@ -64,6 +64,11 @@ TEST_CASE("schedules: numbers that make no schedule are refused") {
   CHECK_THROWS_WITH(cosine_lr{.period = 0}.rate(1, 1), "cosine_lr: the period is at least 1");
   CHECK_THROWS_WITH(linear_lr{.total = 0}.rate(1, 1), "linear_lr: at least one step");
   CHECK_THROWS_WITH(one_cycle_lr{.total = 1}.rate(1, 1), "one_cycle_lr: at least two steps");
+  CHECK_THROWS_WITH(one_cycle_lr{.rise = NAN}.rate(1, 1),
+                    "one_cycle_lr: the rise is a share of the steps, 0 to 1");
+  CHECK_THROWS_WITH(one_cycle_lr{.initial_divisor = 0}.rate(1, 1),
+                    "one_cycle_lr: divisors are above 0");
+  CHECK_NOTHROW(one_cycle_lr{.rise = 0}.rate(1, 1) + one_cycle_lr{.rise = 1}.rate(1, 1));
   CHECK_NOTHROW(cosine_lr{.period = 1}.rate(1, 1) + linear_lr{.total = 1}.rate(1, 1) +
                 one_cycle_lr{.total = 2}.rate(1, 1));
 }

@@ -92,6 +92,8 @@ struct one_cycle_lr {
 
   [[nodiscard]] constexpr auto rate(double base, std::uint64_t t) const -> double {
     require(total > 1, "one_cycle_lr: at least two steps");
+    require(rise >= 0 && rise <= 1, "one_cycle_lr: the rise is a share of the steps, 0 to 1");
+    require(initial_divisor > 0 && final_divisor > 0, "one_cycle_lr: divisors are above 0");
     auto const initial = base / initial_divisor;
     auto const peak = rise * static_cast<double>(total) - 1;
     auto const last = static_cast<double>(total) - 1;
