@@ -145,7 +145,7 @@ struct matrix_product {
 ///           are both at a distance number by number
 /// Accuracy  adds over K ascending from zero, one fused multiply-add each; its derivatives add over
 ///           N and over M ascending
-/// Errors    shapes that do not multiply do not compile: tests/fail/matmul_shapes_differ.cpp
+/// Errors    shapes that do not multiply and whole numbers do not compile: tests/fail/matmul_*.cpp
 template <array_operand A, array_operand B> [[nodiscard]] constexpr auto matmul(A&& a, B&& b) {
   using S = shape_of<A>;
   using R = shape_of<B>;
@@ -155,10 +155,13 @@ template <array_operand A, array_operand B> [[nodiscard]] constexpr auto matmul(
   static_assert(fixed_shape<S> && fixed_shape<R>, "matmul: fixed shapes");
   static_assert(std::same_as<scalar_of<A>, scalar_of<B>>,
                 "matmul: operands of one scalar type; cast<T>(x) converts");
+  constexpr auto multiplies = lane::number<std::remove_const_t<scalar_of<A>>>;
+  static_assert(complaint::holds<multiplies, scalar_of<A>>,
+                "matmul: operands of float or double; cast<float>(x) converts");
   // Of stacked matrices times a vector, all rows are one matrix.
   constexpr auto stays = S::rank <= 2 || R::rank != 1;
   auto const x = detail::as_matrices<T, stays>(std::forward<A>(a));
-  if constexpr (fits) {
+  if constexpr (fits && multiplies) {
     auto const w = detail::as_matrices<T, true>(std::forward<B>(b));
     using X = std::remove_const_t<decltype(x)>;
     using W = std::remove_const_t<decltype(w)>;
