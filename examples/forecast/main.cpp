@@ -73,8 +73,6 @@ void begin_study(fs::path const& folder) {
               prices.size(), prices.dates.front().c_str(), prices.dates.back().c_str(),
               static_cast<unsigned long long>(warm_up), s.model.c_str(),
               make_forecaster(s.choice())->parameters(s.look_back));
-  if (fs::exists(folder / "search.yaml"))
-    throw usage_error("--output: expected no folder of a search, got " + folder.string());
   auto const tries = s.training.fast_dev_run > 0;
   if (tries && resumes)
     throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
@@ -82,6 +80,8 @@ void begin_study(fs::path const& folder) {
                          .settings = to_result_yaml(s),
                          .files = files_of_training(),
                          .resume = resumes});
+  if (fs::exists(folder / "search.yaml"))  // behind the lock: a search may begin meanwhile
+    throw usage_error("--output: expected no folder of a search, got " + folder.string());
   auto studies = std::vector<target_study>{};
   try {
     auto const begins = [&] {

@@ -118,10 +118,10 @@ auto search(settings const& s, search_settings const& how, fs::path const& folde
   check_one_of("method", how.method, {"random", "tpe"});
   check_one_of("halving", how.halving, {"on", "off"});
   (void)device_of(s);  // refuses a GPU that is not there
+  fs::create_directories(folder);
+  auto const lock = folder_lock(folder);  // first: a training may end meanwhile
   if (fs::exists(folder / "settings.yaml") && not fs::exists(folder / "search.yaml"))
     throw usage_error(folder.string() + ": expected a folder of a search, it has a training");
-  fs::create_directories(folder);
-  auto const lock = folder_lock(folder);
   auto found = open(s, how, folder);  // refuses another search before anything is written
   write_file(folder / "search.yaml", to_yaml(how));  // first: it says what the folder is of
   write_file(folder / "settings.yaml", to_yaml(s));

@@ -26,7 +26,22 @@ TEST_CASE("npy: the bytes are NumPy's") {
   auto const header = std::string{"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }"};
   CHECK(text.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
   CHECK(text.find(header) == 10);
-  CHECK((text.size() - 16) % 16 == 0);
+  CHECK((text.size() - 16) % 64 == 0);
+}
+TEST_CASE("npy: numbers begin at a multiple of 64, the first behind a header of any length") {
+  auto const folder = test::folder{};
+  for (auto rank = std::size_t{0}; rank < 70; ++rank) {  // three letters for each
+    auto const shape = std::vector<std::size_t>(rank, 1);
+    save_npy(folder / "x.npy", xt::xarray<double>(shape, 7.0));
+    auto const text = test::text_of(folder / "x.npy");
+    auto const begin = text.size() - sizeof(double);
+    CHECK(begin % 64 == 0);
+    CHECK(begin - text.find('}') <= 1 + 64);
+    CHECK(text[begin - 1] == '\n');
+    auto const found = load_npy<double>(folder / "x.npy");
+    CHECK(std::ranges::equal(found.shape(), shape));
+    CHECK(found.flat(0) == 7);
+  }
 }
 TEST_CASE("npy: errors name the file") {
   auto const folder = test::folder{};
@@ -46,12 +61,13 @@ TEST_CASE("npy: errors name the file") {
 }
 
 namespace {
-/// A file of format 1.0 with this header and these bytes after it.
-void write_npy(std::filesystem::path const& path, std::string header, std::string const& data) {
+/// A file of format 1.0, or another one, with this header and these bytes after it.
+void write_npy(std::filesystem::path const& path, std::string header, std::string const& data,
+               std::array<char, 2> version = {1, 0}) {
   header += '\n';
-  auto lead = std::string("\x93NUMPY\x01\x00", 8);
-  lead += static_cast<char>(header.size() & 255U);
-  lead += static_cast<char>(header.size() >> 8U);
+  auto lead = std::string{"\x93NUMPY"} + version[0] + version[1];
+  for (auto i = 0U; i < (version[0] == 1 ? 2U : 4U); ++i)
+    lead += static_cast<char>(header.size() >> 8U * i & 255U);
   write_file(path, lead + header + data);
 }
 }  // namespace
@@ -104,6 +120,25 @@ TEST_CASE("npy: a header that says something impossible is refused") {
   }
   write_npy(path, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }", data + "x");
   CHECK_THROWS_WITH(load_npy<float>(path), Catch::Contains("bytes follow its array"));
+}
+TEST_CASE("npy: the header of versions 2.0 and 3.0 may be longer, and there is no other version") {
+  auto const folder = test::folder{};
+  auto const path = folder / "x.npy";
+  auto const header = std::string{"{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }"} +
+                      std::string(70'000, ' ');
+  for (auto const major : {'\2', '\3'}) {
+    write_npy(path, header, "\4\5\6", {major, 0});
+    auto const x = load_npy<std::uint8_t>(path);
+    REQUIRE(x.size() == 3);
+    CHECK(x(0) == 4);
+    CHECK(x(2) == 6);
+  }
+  for (auto const version : {std::array{'\0', '\0'}, {'\4', '\0'}, {'\2', '\1'}}) {
+    write_npy(path, header, "\4\5\6", version);
+    CHECK_THROWS_WITH(load_npy<std::uint8_t>(path), Catch::Contains("it has no header"));
+  }
+  write_npy(path, header + std::string(1'000'000, ' '), "\4\5\6", {2, 0});
+  CHECK_THROWS_WITH(load_npy<std::uint8_t>(path), Catch::Contains("longer than a megabyte"));
 }
 TEST_CASE("npy: arrays by columns, of bytes, of nothing, and of one number") {
   auto const folder = test::folder{};

@@ -4,9 +4,17 @@
 
 #include <type_traits>
 
-static_assert(std::is_empty_v<tessera::nothing>);
-TEST_CASE("nothing: one object for each empty type") {
-  auto& a = tessera::empty_object<tessera::nothing>;
-  auto& b = tessera::empty_object<tessera::nothing>;
-  CHECK(&a == &b);
+namespace {
+struct with_nothing {
+  [[no_unique_address]] tessera::nothing none;
+  int number;
+};
+}  // namespace
+
+static_assert(tessera::is_empty<tessera::nothing> && not tessera::is_empty<with_nothing>);
+static_assert(
+    std::is_same_v<decltype((tessera::empty_object<tessera::nothing>)), tessera::nothing&>);
+TEST_CASE("nothing: it takes no memory beside others") {
+  CHECK(sizeof(with_nothing) == sizeof(int));
+  CHECK(std::is_trivially_copyable_v<with_nothing>);
 }

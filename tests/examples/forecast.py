@@ -231,6 +231,11 @@ with tempfile.TemporaryDirectory() as name:
                     (["search", "--output", output], "it has a training"),
                     (["search", "--config", folder / "searched.yaml"], "hidden: expected none, it is searched for"),
                     (["train", "--output", folder / "search"], "no folder of a search"))
+    for command, owned in (("search", output), ("train", folder / "search")):  # its owner alone says what it is of
+        with open(owned / ".run.lock", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            program.refuses(([command, "--output", owned], "belongs to a run that goes on"))
+    check(not (folder / "search" / ".run.new").exists(), "and nobody else leaves anything there")
 
     # A trial of one fold is through with it: there is nothing left to be spared.
     done = run("search", "--output", folder / "one fold", "--trials", 5, "--max-epochs", 1, "--folds", 1, "--train-days", 300,

@@ -294,6 +294,21 @@ TEST_CASE("engine: a request that is cancelled leaves its lane, or the queue") {
   CHECK(next.tokens.size() == 2);
   CHECK(one->counts().active == 0);
 }
+TEST_CASE("engine: how long a request waits is told, from its submission to its lane") {
+  auto const one = made_engine({1, 4, 50, vocabulary}, {}, nullptr, 5ms);
+  auto first = outcome{};
+  auto second = outcome{};
+  auto const begin = std::chrono::steady_clock::now();
+  REQUIRE(one->submit(first.request({1}, {.max_tokens = 4})));
+  REQUIRE(one->submit(second.request({1}, {.max_tokens = 1})));
+  auto const apart =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  second.wait();
+  CHECK(first.result.seconds >= 4 * 0.005);
+  CHECK(second.result.queue_seconds >= first.result.seconds - apart - 1e-6);
+  for (auto const* each : {&first, &second})  // a step lies between
+    CHECK(each->result.first_token_seconds >= each->result.queue_seconds + 0.005);
+}
 TEST_CASE("engine: who comes during a step waits for a free lane, beside the queue") {
   auto const any = made_engine(bounds, {.queue = std::numeric_limits<std::size_t>::max()});
   auto taken = outcome{};

@@ -109,6 +109,21 @@ TEMPLATE_TEST_CASE(
     small_gpt, small_llama, small_llama_of_halves) {
   in_any_company<TestType>(made_parameters<TestType>());
 }
+TEMPLATE_TEST_CASE("streamed_lanes: a prompt at once has the bits of its tokens one by one", "",
+                   small_gpt, small_llama, small_llama_of_halves) {
+  auto const p = made_parameters<TestType>();
+  auto const lanes = make_lanes<TestType, 2, options.context>(p, options.context);
+  auto prompt = std::vector<std::uint32_t>{};
+  auto alone = stream<TestType>{};
+  for (auto i = std::uint32_t{0}; i < options.context; ++i) {
+    prompt.push_back((7 * i + i * i) % 24);
+    auto const want = alone.read(*p, prompt.back());
+    auto const part = std::array{lane_tokens{1, 0, prompt}};
+    auto got = std::array<std::span<float const>, 1>{};
+    lanes->step(part, got);
+    CHECK(std::ranges::equal(got[0], want));
+  }
+}
 TEST_CASE("streamed_lanes: a lane has the bits of a stream with bf16 as stored, too") {
   auto const p = made_parameters<small_llama>();
   auto const q = std::make_shared<parameters_of<small_llama, compact<float, as_stored<bf16>>>>();

@@ -13,21 +13,31 @@ namespace {
   for (auto const v : values) result += static_cast<char>(static_cast<int>(v));
   return result;
 }
-/// A config.json that is read: llama, with members of one's own before its.
-[[nodiscard]] auto llama_json(std::string const& more = "", std::string const& without = "")
-    -> std::string {
+using config_members = std::map<std::string, std::string>;
+auto const of_llama = config_members{
+    {"model_type", "\"llama\""},     {"vocab_size", "8"},          {"hidden_size", "8"},
+    {"num_hidden_layers", "1"},      {"num_attention_heads", "2"}, {"intermediate_size", "8"},
+    {"max_position_embeddings", "8"}};
+auto const of_gpt2 =
+    config_members{{"model_type", "\"gpt2\""}, {"vocab_size", "8"}, {"n_embd", "8"},
+                   {"n_layer", "1"},           {"n_head", "2"},     {"n_positions", "8"}};
+auto const of_bert = config_members{
+    {"model_type", "\"bert\""},       {"vocab_size", "8"},          {"hidden_size", "8"},
+    {"num_hidden_layers", "1"},       {"num_attention_heads", "2"}, {"intermediate_size", "8"},
+    {"max_position_embeddings", "8"}, {"type_vocab_size", "2"}};
+
+/// A config.json of all of these but one, with others before them.
+[[nodiscard]] auto json_of(config_members const& all, std::string const& more = "",
+                           std::string const& without = "") -> std::string {
   auto result = "{" + more;
-  for (auto const& [name, value] :
-       std::map<std::string, std::string>{{"model_type", "\"llama\""},
-                                          {"vocab_size", "8"},
-                                          {"hidden_size", "8"},
-                                          {"num_hidden_layers", "1"},
-                                          {"num_attention_heads", "2"},
-                                          {"intermediate_size", "8"},
-                                          {"max_position_embeddings", "8"}})
+  for (auto const& [name, value] : all)
     if (name != without) result += "\"" + name + "\":" + value + ",";
   result.back() = '}';
   return result;
+}
+[[nodiscard]] auto llama_json(std::string const& more = "", std::string const& without = "")
+    -> std::string {
+  return json_of(of_llama, more, without);
 }
 [[nodiscard]] auto message_of(auto const& call) -> std::string {
   try {
@@ -130,6 +140,99 @@ TEST_CASE("hugging_face: what a config.json lacks, or what is not computed, is n
   CHECK_THAT(config_message("{"), Catch::StartsWith("is not JSON: "));
   CHECK_THAT(config_message("{\"a\":" + std::string(100'000, '[')),
              Catch::Contains("has more than 64 levels"));
+}
+
+namespace {
+
+/// What is said where one member has this value instead of its own.
+[[nodiscard]] auto said_with(config_members all, std::string const& name, std::string const& value)
+    -> std::string {
+  all[name] = value;
+  return config_message(json_of(all));
+}
+
+}  // namespace
+
+TEST_CASE("hugging_face: GPT-2 and BERT have all of their sizes, which are numbers from 1") {
+  for (auto const& family : {of_gpt2, of_bert}) {
+    CHECK(config_message(json_of(family)) == "accepted");
+    for (auto const& [name, value] : family) {
+      CHECK(config_message(json_of(family, "", name)) == "has no " + name);
+      if (name == "model_type") continue;
+      CHECK(said_with(family, name, "0") == name + ": expected a number from 1, got 0");
+      CHECK(said_with(family, name, "1.5") ==
+            name + ": expected a whole number from 0 to 4294967295, got 1.5");
+    }
+  }
+  CHECK(said_with(of_gpt2, "n_inner", "0") == "n_inner: expected a number from 1, got 0");
+  CHECK(said_with(of_gpt2, "n_inner", "null") == "accepted");
+  CHECK(said_with(of_gpt2, "n_head", "3") == "n_head: expected a divisor of 8, got 3");
+  CHECK(said_with(of_bert, "num_attention_heads", "3") ==
+        "num_attention_heads: expected a divisor of 8, got 3");
+  CHECK(config_message(json_of(of_bert, R"("head_dim":4,"num_attention_heads":3,)",
+                               "num_attention_heads")) ==
+        "num_attention_heads: expected a divisor of 8, got 3");  // it has no widths of its own
+}
+TEST_CASE("hugging_face: what GPT-2 and BERT may say is of its type, or is what is computed") {
+  auto const numbers = [](config_members const& family, std::vector<std::string> const& names) {
+    for (auto const& name : names) {
+      CHECK(said_with(family, name, "0.5") == "accepted");
+      CHECK(said_with(family, name, "\"x\"") == name + ": expected a number, got \"x\"");
+    }
+  };
+  auto const only = [](config_members const& family, std::string const& name,
+                       std::string const& wanted, std::string const& other) {
+    CHECK(said_with(family, name, wanted) == "accepted");
+    CHECK(said_with(family, name, other) == name + ": expected " + wanted + ", got " + other);
+  };
+  numbers(of_gpt2, {"layer_norm_epsilon", "resid_pdrop", "attn_pdrop", "embd_pdrop"});
+  numbers(of_bert, {"layer_norm_eps", "hidden_dropout_prob", "attention_probs_dropout_prob"});
+  CHECK(said_with(of_gpt2, "activation_function", "1") ==
+        "activation_function: expected a text, got 1");
+  CHECK(said_with(of_bert, "hidden_act", "1") == "hidden_act: expected a text, got 1");
+  only(of_gpt2, "scale_attn_weights", "true", "false");
+  only(of_gpt2, "scale_attn_by_inverse_layer_idx", "false", "true");
+  only(of_gpt2, "is_causal", "true", "false");
+  only(of_bert, "is_decoder", "false", "true");
+  CHECK(said_with(of_bert, "position_embedding_type", "\"absolute\"") == "accepted");
+  CHECK(said_with(of_bert, "position_embedding_type", "\"relative_key\"") ==
+        "position_embedding_type: expected absolute, got \"relative_key\"");
+  for (auto const& family : {of_gpt2, of_bert}) {
+    numbers(family, {"initializer_range"});
+    only(family, "add_cross_attention", "false", "true");
+    CHECK(said_with(family, "tie_word_embeddings", "1") ==
+          "tie_word_embeddings: expected true or false, got 1");
+    CHECK(said_with(family, "bos_token_id", "-1") ==
+          "bos_token_id: expected a whole number from 0 to 4294967295, got -1");
+  }
+}
+TEST_CASE("hugging_face: what GPT-2 and BERT may say is where it belongs, or what it is without") {
+  auto const folder = test::folder{};
+  auto const read = [&](config_members const& all, std::string const& more) {
+    write_file(folder / "config.json", json_of(all, more));
+    return read_model_config(folder / "config.json");
+  };
+  auto const g =
+      read(of_gpt2, R"("n_inner":24,"layer_norm_epsilon":0.25,"activation_function":"relu",
+                               "resid_pdrop":0.5,"attn_pdrop":0.125,"embd_pdrop":0.75,)");
+  CHECK(g.hidden == 24);
+  CHECK(g.epsilon == 0.25);
+  CHECK(g.activation == "relu");
+  CHECK(g.hidden_dropout == 0.5);
+  CHECK(g.attention_dropout == 0.125);
+  CHECK(g.embedding_dropout == 0.75);
+  CHECK(read(of_gpt2, "").hidden == 32);
+  CHECK(read(of_gpt2, "").epsilon == 1e-5);
+  CHECK(read(of_gpt2, "").activation == "gelu_new");
+  auto const b = read(of_bert, R"("layer_norm_eps":0.25,"hidden_act":"relu",
+                               "hidden_dropout_prob":0.5,"attention_probs_dropout_prob":0.125,)");
+  CHECK(b.epsilon == 0.25);
+  CHECK(b.activation == "relu");
+  CHECK(b.hidden_dropout == 0.5);
+  CHECK(b.attention_dropout == 0.125);
+  CHECK(b.token_types == 2);
+  CHECK(read(of_bert, "").epsilon == 1e-12);
+  CHECK(read(of_bert, "").activation == "gelu");
 }
 
 namespace {

@@ -35,10 +35,28 @@ TEST_CASE("training: a step allocates nothing, and learns") {
     last = t->step(x, y, mse{}, optimizer,
                    random_context{.seed = 1, .step = static_cast<std::uint64_t>(step)});
     if (step == 0) first = last;
-    clip_norm(t->gradient(), 1.0);
   }
   CHECK(test::allocations() == before);
   CHECK(last < 0.3F * first);
+}
+TEST_CASE("training: a gradient that is clipped before the update makes the step as short") {
+  using plain = sequential<lstm<3, 8>, linear<8, 2>>;
+  auto const t = std::make_unique<training<plain, X, gradient_descent>>();
+  *t = {};
+  auto g = torch_generator(1);
+  plain::initialize(t->parameters, g);
+  auto x = X{};
+  auto y = target_type{};
+  test::fill(x, 1);
+  test::fill(y, 2);
+  auto way = t->parameters;
+  auto const before = test::allocations();
+  (void)t->differentiate(0, as_const(x), as_const(y), mse{}, y.size(), plain_context{});
+  CHECK(clip_norm(t->gradient(), 0.01) > 0.02);
+  t->update({.rate = 0.5});
+  CHECK(test::allocations() == before);
+  for_numbers([](auto from, auto to) { from -= to; }, way, t->parameters);
+  CHECK(global_norm(way) == Approx(0.5 * 0.01).epsilon(1e-4));
 }
 TEST_CASE("training: chunks add up to the gradient of the whole batch") {
   using plain = sequential<lstm<3, 8>, linear<8, 2>>;

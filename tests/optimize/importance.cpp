@@ -64,6 +64,30 @@ TEST_CASE("importance: of nothing") {
   CHECK(importance_table({}) == "importance: too few different values\n");
   CHECK(importance_csv({}) == "parameter,share\n");
 }
+TEST_CASE("importance: trials that were pruned, failed or go on say nothing") {
+  auto trials = std::vector<trial>{};
+  for (auto i = std::uint64_t{0}; i < 200; ++i) {
+    auto random = draws(5, i);
+    auto const point = random_search{}.propose({space(), trials}, random);
+    trials.push_back({.number = i,
+                      .state = trial_state::complete,
+                      .point = point,
+                      .value = number_of(point, "x")});
+  }
+  auto const complete = importance_of(space(), trials);
+  auto others = trials;
+  for (auto const state : {trial_state::pruned, trial_state::failed, trial_state::running})
+    for (auto one : trials) {
+      one.state = state;
+      one.value = 10 * number_of(one.point, "nothing");
+      one.reported[1] = one.value;
+      others.push_back(one);
+    }
+  CHECK(importance_csv(importance_of(space(), others)) == importance_csv(complete));
+  CHECK(complete.parameters.front().name == "x");
+  trials = {others.begin() + 200, others.end()};
+  CHECK(importance_of(space(), trials).parameters.empty());
+}
 TEST_CASE("importance: as text") {
   auto const found =
       search_importance{.parameters = {{"rate", 0.75}, {"n", 0.125}}, .together = 0.125};

@@ -99,7 +99,14 @@ TEST_CASE("training_settings: without a word they are the trainer's defaults and
   CHECK(o.threads == std::thread::hardware_concurrency());
   CHECK(parse({}).s.training.made_callbacks().empty());
   CHECK(parse({}).help.find("--max-epochs UINT=7") != std::string::npos);
-  CHECK(parse({"--patience", "2", "--save-top-k", "3"}).s.training.made_callbacks().size() == 2);
+}
+TEST_CASE("training_settings: patience and checkpoints to keep are what callbacks are made with") {
+  auto const words =
+      std::vector<std::string>{"--patience", "4", "--min-delta", "0.25", "--save-top-k", "5"};
+  auto const made = parse(words).s.training.made_callbacks();
+  REQUIRE(made.size() == 2);
+  CHECK(made[0]->settings() == early_stopping({.min_delta = 0.25, .patience = 4}).settings());
+  CHECK(made[1]->settings() == model_checkpoint({.save_top_k = 5}).settings());
 }
 TEST_CASE("training_settings: --resume alone is the last") {
   CHECK(parse({}).resume.empty());

@@ -8,6 +8,7 @@
 
 using namespace tessera;
 using Catch::Contains;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -54,4 +55,44 @@ TEST_CASE("deployment: one that is closed answers what it took, and takes nothin
   CHECK_THAT(counted.text(), Contains(R"(nn_model_info{model="m",version="1"} 0)"));
   CHECK_THAT(counted.text(),
              Contains(R"(nn_inference_duration_seconds_count{model="m",version="1"} 1)"));
+}
+TEST_CASE("deployment: it is counted how long requests wait, how long they take, and batches") {
+  auto counted = metrics{};
+  auto const at = std::make_shared<test::gate>();
+  at->set(false);
+  auto model = deployment("m", "1", std::make_shared<test::times>(2.0F, at), {}, counted);
+  auto const ask = [&] { CHECK(model.submit({.inputs = ones(), .done = [](auto const&) {}}, {})); };
+  ask();
+  at->await_one();  // it is at work, the others wait
+  ask();
+  ask();
+  std::this_thread::sleep_for(20ms);
+  at->set(true);
+  model.close();
+  auto const found = [&](std::string const& name) -> histogram& {
+    return counted.histogram_of(name, "Made before.", {{"model", "m"}, {"version", "1"}});
+  };
+  auto const& waited = found("nn_inference_queue_duration_seconds");
+  auto const& took = found("nn_inference_duration_seconds");
+  auto const& rows = found("nn_inference_batch_size");
+  CHECK(waited.cumulative().back() == 3);
+  CHECK(waited.sum() >= 2 * 0.02);
+  CHECK(took.cumulative().back() == 3);
+  CHECK(took.sum() >= waited.sum() + 0.02);
+  CHECK(rows.cumulative().back() == 2);
+  CHECK(rows.sum() == 3);
+}
+TEST_CASE("deployment: several rows of a sequence at a time are refused, and begin none") {
+  auto counted = metrics{};
+  auto model = deployment("m", "1", std::make_shared<test::sum_so_far>(), {}, counted);
+  auto const rows = [](std::size_t n) {
+    auto values = std::vector<std::int64_t>(n, 1);
+    return inference_job{.inputs = {{"x", {static_cast<std::int64_t>(n), 1}, std::move(values)}},
+                         .rows = n,
+                         .done = [](auto const&) {}};
+  };
+  CHECK_THROWS_WITH(model.submit(rows(2), {"a", true, false}),
+                    "m: expected 1 row of a sequence at a time, got 2");
+  CHECK_FALSE(model.sequences.contains("a"));
+  CHECK(model.submit(rows(1), {"a", true, false}));
 }

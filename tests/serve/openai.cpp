@@ -476,6 +476,15 @@ TEST_CASE("openai: what is counted") {
   CHECK_THAT(after, Contains("generation_prompt_tokens_total{model=\"small\"} 5"));
   CHECK_THAT(after, Contains("generation_sequences_total{model=\"small\",reason=\"cancelled\"} 1"));
   CHECK_THAT(after, Contains("generation_queue_seconds_count{model=\"small\"} 1"));
+  detail::openai_metrics(&s.counted, "timed")
+      .end({.generated_tokens = 5,
+            .queue_seconds = 0.25,
+            .first_token_seconds = 0.5,
+            .seconds = 4.5});
+  auto const timed = s.counted.text();
+  CHECK_THAT(timed, Contains("generation_queue_seconds_sum{model=\"timed\"} 0.25"));
+  CHECK_THAT(timed, Contains("generation_time_to_first_token_seconds_sum{model=\"timed\"} 0.5"));
+  CHECK_THAT(timed, Contains("generation_time_per_token_seconds_sum{model=\"timed\"} 1\n"));
 }
 TEST_CASE("openai: how tokens are drawn is as it was asked") {
   auto const s = server{};

@@ -57,4 +57,14 @@ template <class A, class B>
 concept can_multiply = requires { typename product_shape<A, B>; };
 static_assert(not can_multiply<shape<2, 3>, shape<2, 3>> && not can_multiply<shape<>, shape<3>>);
 
-TEST_CASE("algebra: every rule is a type") { CHECK(same<shape<2>, shape<2>>); }
+// -- laws -----------------------------------------------------------------------------------------
+TEST_CASE("algebra: what is split, turned or widened is put together again") {
+  using S = shape<2, 8, 3>;
+  using part = chunked<S, 1, 4>;
+  CHECK(same<concatenated<1, part, part, part, part>, S>);
+  CHECK(same<transposed<transposed<S>>, S>);
+  CHECK(same<transposed<transposed<S, 1, 2, 0>, 2, 0, 1>, S>);
+  CHECK(same<without_first<concatenated<0, S, S>>, without_first<S>>);
+  CHECK(same<broadcast<S, reduced<S, true, 1>>, S>);
+  CHECK(same<broadcast<S, shape<8, 1>>, broadcast<shape<8, 1>, S>>);
+}

@@ -116,6 +116,31 @@ TEST_CASE("checkpoint: another model is refused by name and shapes, and nothing 
       load_checkpoint(folder / "none", *a, best, progress, made_by("small"), "{}", no_parts),
       file_error);
 }
+TEST_CASE("checkpoint: another version is refused by its name, and nothing is loaded") {
+  auto const folder = test::folder{};
+  auto const a = std::make_unique<trained<adam>>();
+  fill_training(*a, 1);
+  auto best = a->parameters;
+  auto progress = training_progress{.epoch = 3};
+  save_checkpoint(folder / "c", *a, best, progress, made_by("small"), "{}", no_parts);
+  auto text = test::text_of(folder / "c");
+  auto const said = std::string{R"("tessera.checkpoint":"2")"};
+  REQUIRE(text.find(said) != std::string::npos);
+  text[text.find(said) + said.size() - 2] = '3';
+  write_file(folder / "c", text);
+
+  auto const b = std::make_unique<trained<adam>>();
+  fill_training(*b, 2);
+  auto const before = std::make_unique<trained<adam>>(*b);
+  auto b_best = b->parameters;
+  auto found = training_progress{.epoch = 7};
+  CHECK_THROWS_WITH(
+      load_checkpoint(folder / "c", *b, b_best, found, made_by("small"), "{}", no_parts),
+      Catch::EndsWith("is a checkpoint of version 3, expected 2"));
+  CHECK(std::memcmp(b.get(), before.get(), sizeof *b) == 0);
+  CHECK(test::same_parameters(b_best, before->parameters));
+  CHECK(found.epoch == 7);
+}
 TEST_CASE("checkpoint: one that is cut off is refused, wherever it is") {
   auto const folder = test::folder{};
   auto const a = std::make_unique<trained<adam>>();

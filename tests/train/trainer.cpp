@@ -315,29 +315,33 @@ TEST_CASE("trainer: the best parameters are the present ones until something was
   CHECK(test::same_parameters(t->best(), t->parameters()));
   CHECK(t->test(monitor)[0].value == t->evaluate(t->parameters(), monitor));
 }
-TEST_CASE("trainer: interrupted at the last step of all, the epoch is ended when it is resumed") {
+TEST_CASE("trainer: interrupted at what is the last step of all, it ends the epoch when resumed") {
   auto const data = sines(3, 40);
   auto source = windows_of(data);
   auto monitor = windows_of(data, true);
-  auto const folder = test::folder{};
-  auto const options = trainer_options{.max_epochs = 5,
-                                       .max_steps = source.size(),
-                                       .folder = folder.path(),
-                                       .checkpoint_seconds = 0};
-  auto const want = make<windowed>(options);
+  auto const steps = source.size() - 1;
+  auto const whole = test::folder{};
+  auto const parts = test::folder{};
+  auto const options = [&](test::folder const& folder) {
+    return trainer_options{
+        .max_epochs = 5, .max_steps = steps, .folder = folder.path(), .checkpoint_seconds = 0};
+  };
+  auto const want = make<windowed>(options(whole));
   CHECK(want->fit(source, monitor) == ending::finished);
-  auto const all = bytes_of_file(want->checkpoint_file());
-  auto o = options;
-  o.stop_after_batches = source.size();
+  auto o = options(parts);
+  o.max_steps = 0;
+  o.stop_after_batches = steps;
   auto const t = make<windowed>(o);
-  auto how = t->fit(source, monitor);
-  if (how == ending::interrupted) {
-    auto const again = make<windowed>(options);
-    again->resume();
-    how = again->fit(source, monitor);
-  }
-  CHECK(how == ending::finished);
-  CHECK(bytes_of_file(want->checkpoint_file()) == all);
+  REQUIRE(t->fit(source, monitor) == ending::interrupted);
+  CHECK(t->progress().updates == steps);
+  CHECK(t->progress().validations == 0);
+  auto const again = make<windowed>(options(parts));
+  again->resume();
+  CHECK(again->fit(source, monitor) == ending::finished);
+  CHECK(again->progress().updates == steps);
+  CHECK(again->progress().validations == 1);
+  CHECK(again->progress().cut == 1);
+  CHECK(bytes_of_file(again->checkpoint_file()) == bytes_of_file(want->checkpoint_file()));
 }
 TEST_CASE("trainer: an epoch's rate is that of its last step") {
   auto const data = sines(3, 40);

@@ -244,8 +244,11 @@ inline void read_special_tokens(json_members const& in, model_config& c) {
   detail::read_special_tokens(in, c);
   if (c.heads % c.kv_heads != 0)
     in.wrong("num_key_value_heads", "a divisor of " + std::to_string(c.heads), c.kv_heads);
-  if (not in.has("head_dim") && c.family != model_family::qwen3 && c.width % c.heads != 0)
-    in.wrong("num_attention_heads", "a divisor of " + std::to_string(c.width), c.heads);
+  auto const has_head_width =
+      is_rotary(c.family) && (in.has("head_dim") || c.family == model_family::qwen3);
+  if (not has_head_width && c.width % c.heads != 0)
+    in.wrong(c.family == model_family::gpt2 ? "n_head" : "num_attention_heads",
+             "a divisor of " + std::to_string(c.width), c.heads);
   return c;
 }
 
