@@ -5,6 +5,8 @@
 
 #include "test_models.hpp"
 
+#include <sys/resource.h>
+
 using namespace tessera;
 using namespace std::chrono_literals;
 using Catch::Contains;
@@ -42,6 +44,26 @@ struct store {
     return std::get<std::vector<float>>(step.outputs[0].values)[0];
   }
 };
+
+/// The system has no more files to give, to this process, as long as it lives.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    (void)::getrlimit(RLIMIT_NOFILE, &before_);
+    auto const none = rlimit{0, before_.rlim_max};
+    (void)::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  no_descriptors(no_descriptors const&) = delete;
+  auto operator=(no_descriptors const&) -> no_descriptors& = delete;
+  ~no_descriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+/// A link that cannot be followed, though not for want of what it names.
+void bar(std::filesystem::path const& path) {
+  std::filesystem::create_symlink(std::string(300, 'x'), path);
+}
 
 }  // namespace
 
@@ -171,4 +193,36 @@ TEST_CASE("repository: a folder that is none is refused") {
   auto counted = metrics{};
   CHECK_THROWS_WITH(model_repository("/nowhere/at/all", {}, table, counted),
                     Contains("expected a folder of models"));
+}
+TEST_CASE("repository: what cannot be looked at stays as it is") {
+  auto s = store{};
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "1");
+  s.write("m/2/model.safetensors", "2");
+  s.models->refresh();
+  {
+    auto const none = no_descriptors{};
+    CHECK_THROWS_WITH(s.models->refresh(), Contains("expected a folder that can be listed"));
+    CHECK_THROWS_AS(s.models->load("m"), file_error);
+  }
+  CHECK(s.factor() == 2);
+  CHECK(s.models->index().size() == 2);
+
+  std::filesystem::remove(s.folder / "m/2/model.safetensors");
+  bar(s.folder / "m/2/model.safetensors");
+  s.models->refresh();
+  CHECK(s.factor() == 2);
+  CHECK_THAT(s.models->index().at(1).reason, Contains("expected a file that can be looked at"));
+
+  std::filesystem::rename(s.folder / "m", s.folder / ".m");
+  bar(s.folder / "m");
+  s.write("n/config.json", R"({"kind":"times"})");
+  s.write("n/1/model.safetensors", "3");
+  CHECK_THROWS_WITH(s.models->refresh(), Contains("/m: expected a folder"));
+  CHECK(s.factor() == 2);
+  CHECK(s.table.find("n", "1") != nullptr);  // the others are looked at
+  std::filesystem::remove(s.folder / "m");
+  std::filesystem::create_symlink("nowhere", s.folder / "m");
+  s.models->refresh();
+  CHECK(s.table.names() == std::vector<std::string>{"n"});
 }
