@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
+#include <support/room_for_threads.hpp>
 #include <tessera/serve/http_server.hpp>
 
 #include <csignal>
@@ -399,6 +400,15 @@ TEST_CASE("http_server: an address that cannot be had is refused by name") {
                     Contains("cannot listen on 127.0.0.1:" + std::to_string(server.port())));
   CHECK_THROWS_WITH(http_server({.address = "nowhere"}, echo),
                     Contains("cannot listen on nowhere:0"));
+}
+TEST_CASE("http_server: a thread that cannot be made is an exception, and the others end") {
+  {
+    auto const room = test::room_for_one_thread{};
+    CHECK_THROWS_WITH(http_server({.threads = 3}, echo),
+                      Contains("http_server: thread 2 of 3 cannot be made: "));
+  }
+  auto server = http_server({.threads = 3}, echo);
+  CHECK(test::client(server.port()).ask(test::get("/")).status == 200);
 }
 TEST_CASE("http_server: a name is listened on as an address is") {
   auto server = http_server({.address = "localhost"}, echo);

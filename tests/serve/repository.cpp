@@ -27,6 +27,7 @@ struct store {
                          [](model_files const& files) {
                            auto const text = test::text_of(files.weights());
                            if (text == "broken") throw std::runtime_error("no weights");
+                           if (text == "seven") throw 7;
                            return std::make_shared<test::times>(std::stof(text));
                          }}},
         table, counted);
@@ -104,6 +105,8 @@ TEST_CASE("repository: a version that cannot be loaded leaves the one before at 
   CHECK(s.models->index()[0].state == "READY");
   CHECK(s.models->index()[0].reason == "no weights");
   CHECK_THROWS_WITH(s.models->load("m"), Contains("m: version 1: no weights"));
+  s.write("m/1/model.safetensors", "seven");
+  CHECK_THROWS_WITH(s.models->load("m"), Contains("the model has thrown what is no exception"));
   s.write("m/1/model.safetensors", "4");
   s.models->load("m");
   CHECK(s.factor() == 4);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/io/file.hpp>
+#include <tessera/io/told_once.hpp>
 #include <tessera/serve/json_body.hpp>
 #include <tessera/serve/models.hpp>
 
@@ -320,8 +321,8 @@ class model_repository {
           std::make_shared<deployment>(name, version, std::move(model), options, counted_));
       one.served = true;
       one.reason.clear();
-    } catch (std::exception const& e) {
-      one.reason = e.what();
+    } catch (...) {
+      one.reason = detail::failure_of("the model");
     }
   }
   void read_traffic(std::string const& name) {
