@@ -191,6 +191,18 @@ TEST_CASE("repository: files that change are noticed without being asked") {
   for (auto i = 0; i < 2000 && s.table.names().empty(); ++i) std::this_thread::sleep_for(5ms);
   CHECK(s.factor() == 7);
 }
+TEST_CASE("repository: they are noticed while others ask, too") {
+  auto s = store{};
+  s.models->poll_every(300ms);
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "7");
+  auto const until = std::chrono::steady_clock::now() + 30s;
+  while (s.table.names().empty() && std::chrono::steady_clock::now() < until) {
+    s.models->later([] { throw 7; });
+    std::this_thread::sleep_for(5ms);
+  }
+  CHECK(s.factor() == 7);
+}
 TEST_CASE("repository: a folder that is none is refused") {
   auto table = model_table{};
   auto counted = metrics{};

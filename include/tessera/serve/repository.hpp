@@ -348,23 +348,28 @@ class model_repository {
     return text;
   }
 
+  /// Who asks for something does not put off what comes by the clock.
   void work() {
+    using clock = std::chrono::steady_clock;
     auto lock = std::unique_lock{tasks_mutex_};
+    auto begun = clock::now();
     while (not ends_) {
       auto const wait = interval_.count() > 0 ? interval_ : std::chrono::milliseconds{60'000};
-      auto const called =
-          changed_.wait_for(lock, wait, [&] { return ends_ || not tasks_.empty(); });
+      changed_.wait_until(lock, begun + wait, [&] { return ends_ || not tasks_.empty(); });
       auto tasks = std::exchange(tasks_, {});
       lock.unlock();
       for (auto const& task : tasks) run_task(task);
-      if (not called) run_task([&] { wait == interval_ ? refresh() : table_.sweep(); });
+      if (clock::now() >= begun + wait) {
+        run_task([&] { wait == interval_ ? refresh() : table_.sweep(); });
+        begun = clock::now();
+      }
       lock.lock();
     }
   }
   static void run_task(std::function<void()> const& task) {
     try {
       task();
-    } catch (std::exception const&) {
+    } catch (...) {
       return;  // a folder that cannot be read may be read the next time
     }
   }
