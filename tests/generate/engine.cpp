@@ -19,6 +19,7 @@ class reading_model final : public lane_model {
   [[nodiscard]] auto bounds() const -> lane_bounds override { return bounds_; }
   void step(std::span<lane_tokens const> parts, std::span<std::span<float const>> scores) override {
     if (pause.count() > 0) std::this_thread::sleep_for(pause);
+    if (throws_a_number) throw 7;
     most_parts = std::max(most_parts.load(), parts.size());
     memory_.assign(parts.size() * vocabulary, 0);
     auto rows = std::size_t{0};
@@ -49,6 +50,7 @@ class reading_model final : public lane_model {
   static constexpr std::uint32_t breaks_all = 38;
   static constexpr std::uint32_t breaks_one = 39;
   std::chrono::milliseconds pause{0};
+  std::atomic<bool> throws_a_number = false;
   std::atomic<std::size_t> most_parts = 0;
 
  private:
@@ -385,7 +387,8 @@ TEST_CASE("engine: closes when all has ended, is destroyed at once") {
 
 // -- errors ---------------------------------------------------------------------------------------
 TEST_CASE("engine: a failure is its sequence's, or its step's, and others go on") {
-  auto const one = made_engine(bounds);
+  auto* model = static_cast<reading_model*>(nullptr);
+  auto const one = made_engine(bounds, {}, &model);
   auto not_numbers = outcome{};
   auto thrown = outcome{};
   auto broken = outcome{};
@@ -409,6 +412,12 @@ TEST_CASE("engine: a failure is its sequence's, or its step's, and others go on"
   REQUIRE(one->submit(broken.request({reading_model::breaks_all}, {})));
   broken.wait();
   CHECK(broken.result.error == "the model is broken");
+  auto no_exception = outcome{};
+  model->throws_a_number = true;
+  REQUIRE(one->submit(no_exception.request({1}, {})));
+  no_exception.wait();
+  CHECK(no_exception.result.error == "the model has thrown what is no exception");
+  model->throws_a_number = false;
   REQUIRE(one->submit(fine.request({1}, {.max_tokens = 5})));
   fine.wait();
   CHECK(fine.result.reason == finish_reason::length);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
+#include <support/room_for_threads.hpp>
 #include <tessera/serve/batcher.hpp>
 
 #include <future>
@@ -46,6 +47,25 @@ auto rows_of_ones(std::size_t rows) -> std::vector<served_tensor> {
 auto number(std::int64_t value) -> std::vector<served_tensor> {
   return {{"x", {1, 1}, std::vector<std::int64_t>{value}}};
 }
+/// Has no runner, or one that throws what is no exception.
+class broken final : public served_model {
+ public:
+  explicit broken(bool has_runner) : has_runner_(has_runner) {}
+  [[nodiscard]] auto inputs() const -> std::vector<tensor_spec> const& override { return none_; }
+  [[nodiscard]] auto outputs() const -> std::vector<tensor_spec> const& override { return none_; }
+  [[nodiscard]] auto most_rows() const -> std::size_t override { return 8; }
+  [[nodiscard]] auto make_runner() const -> std::unique_ptr<model_runner> override {
+    if (not has_runner_) throw std::runtime_error("no memory for a runner");
+    return std::make_unique<runner>();
+  }
+
+ private:
+  struct runner final : model_runner {
+    void run(std::span<inference_step>) override { throw 7; }
+  };
+  bool has_runner_;
+  std::vector<tensor_spec> none_;
+};
 auto sum_of(inference_result const& result) -> std::int64_t {
   return std::get<std::vector<std::int64_t>>(result.outputs.at(0).values).at(0);
 }
@@ -205,4 +225,39 @@ TEST_CASE("batcher: a request larger than a batch is refused, and blocks nobody"
   REQUIRE(batches.submit({.inputs = rows_of_ones(6), .rows = 6, .done = got.receive()}) ==
           submission::accepted);
   REQUIRE(got.wait_for(1));
+}
+TEST_CASE("batcher: a runner or a thread that cannot be made is an exception") {
+  CHECK_THROWS_WITH(batcher(std::make_shared<broken>(false), {.runners = 2}),
+                    "no memory for a runner");
+  auto const model = std::make_shared<test::times>(2.0F);
+  auto const room = test::room_for_one_thread{};
+  CHECK_NOTHROW(batcher(model, {}));
+  CHECK_THROWS_WITH(batcher(model, {.runners = 3}),
+                    Catch::Contains("batcher: thread 2 of 3 cannot be made: "));
+}
+TEST_CASE("batcher: whatever is thrown is an error, or lost, and others go on") {
+  auto got = answers{};
+  auto fails = batcher(std::make_shared<broken>(true), {});
+  REQUIRE(fails.submit({.inputs = {}, .done = got.receive()}) == submission::accepted);
+  REQUIRE(got.wait_for(1));
+  CHECK(got.all[0].error == "the model has thrown what is no exception");
+  auto batches = batcher(std::make_shared<test::sum_so_far>(), {}, [](std::size_t) { throw 7; });
+  auto const sequence = std::make_shared<sequence_state>();
+  sequence->bytes.resize(8);
+  REQUIRE(batches.submit({.inputs = number(1),
+                          .sequence = sequence,
+                          .done = got.receive(),
+                          .wanted = []() -> bool { throw std::runtime_error("who knows"); }}) ==
+          submission::accepted);
+  REQUIRE(got.wait_for(2));
+  CHECK(got.all[1].error == "who knows");
+  CHECK((got.all[1].refused && sequence->broken));
+  sequence->broken = false;
+  REQUIRE(batches.submit({.inputs = number(0), .sequence = sequence, .done = [](auto const&) {
+                            throw 7;
+                          }}) == submission::accepted);
+  REQUIRE(batches.submit({.inputs = number(3), .sequence = sequence, .done = got.receive()}) ==
+          submission::accepted);
+  REQUIRE(got.wait_for(3));
+  CHECK(sum_of(got.all[2]) == 3);
 }

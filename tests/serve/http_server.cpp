@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
+#include <support/room_for_threads.hpp>
 #include <tessera/serve/http_server.hpp>
 
 #include <csignal>
@@ -52,6 +53,16 @@ TEST_CASE("http_server: answers requests, one after the other on one connection"
   auto const first = client.ask("GET / HTTP/1.0\r\n\r\n");
   CHECK_THAT(first.head, Contains("Connection: close"));
   CHECK(client.ended());
+}
+TEST_CASE("http_server: a target may name the server, as it does for a proxy") {
+  auto server = http_server({}, [](exchanges exchange) {
+    exchange->answer({.body = exchange->request().path + ' ' + exchange->request().query});
+  });
+  auto client = test::client(server.port());
+  CHECK(client.ask(test::get("http://host:80/v1/models?a=/b")).body == "/v1/models a=/b");
+  CHECK(client.ask(test::get("HTTPS://host")).body == "/ ");
+  CHECK(client.ask(test::get("http://host?a")).body == "/ a");
+  CHECK(client.ask(test::get("/http://host/a")).body == "/http://host/a ");
 }
 TEST_CASE("http_server: requests that come at once are answered in their order") {
   auto server = http_server({}, echo);
@@ -212,6 +223,16 @@ TEST_CASE("http_server: scripts of the pages that are allowed may ask, and no ot
              Contains("Access-Control-Allow-Origin: http://page\r\n") &&
                  Contains("Access-Control-Allow-Headers: Authorization, Content-Type\r\n") &&
                  Contains("Access-Control-Allow-Methods: GET, POST, OPTIONS\r\n"));
+  auto const with = [&](std::string const& headers) {
+    auto text = preflight;
+    text.insert(text.size() - 2, "Access-Control-Request-Headers: " + headers + "\r\n");
+    return asks(open, text).head;
+  };
+  CHECK_THAT(with("authorization,x-stainless-os"),
+             Contains("Access-Control-Allow-Headers: authorization,x-stainless-os\r\n") &&
+                 Contains("Vary: Access-Control-Request-Headers\r\n"));
+  for (auto const* no_names : {"", "a;b", "<x>", "a\xff"})
+    CHECK_THAT(with(no_names), Contains("Allow-Headers: Authorization, Content-Type\r\n"));
   auto const got = asks(open, test::get("/", "Authorization: Bearer secret\r\n"));
   CHECK(got.status == 200);
   CHECK_THAT(got.head, Contains("Access-Control-Allow-Origin: http://page\r\n"));
@@ -399,6 +420,15 @@ TEST_CASE("http_server: an address that cannot be had is refused by name") {
                     Contains("cannot listen on 127.0.0.1:" + std::to_string(server.port())));
   CHECK_THROWS_WITH(http_server({.address = "nowhere"}, echo),
                     Contains("cannot listen on nowhere:0"));
+}
+TEST_CASE("http_server: a thread that cannot be made is an exception, and the others end") {
+  {
+    auto const room = test::room_for_one_thread{};
+    CHECK_THROWS_WITH(http_server({.threads = 3}, echo),
+                      Contains("http_server: thread 2 of 3 cannot be made: "));
+  }
+  auto server = http_server({.threads = 3}, echo);
+  CHECK(test::client(server.port()).ask(test::get("/")).status == 200);
 }
 TEST_CASE("http_server: a name is listened on as an address is") {
   auto server = http_server({.address = "localhost"}, echo);

@@ -77,6 +77,7 @@ class scripted final : public text_service {
       if (tokens[0] == 99) throw std::invalid_argument("input: not 99");
       result.vectors.push_back({static_cast<float>(tokens.back()), 1.0F, -2.5F});
     }
+    if (not error.empty()) result = {.error = error, .closed = ends};
     embeds_asked = std::move(request);
     if (at_once) done(std::move(result));
     return how;
@@ -84,6 +85,7 @@ class scripted final : public text_service {
 
   admission how = admission::accepted;
   bool at_once = true;
+  bool ends = false;  ///< and that is the error
   std::string error;
   std::vector<text_request> asked;
   embedding_request embeds_asked;
@@ -145,6 +147,13 @@ TEST_CASE("openai: models") {
   REQUIRE(list["data"].size() == 2);
   CHECK(list["data"][1]["id"] == "small");
   CHECK(json::parse(s.ask("GET", "/v1/models/small")->body) == list["data"][1]);
+  auto named = router{};
+  add_openai(named, {.models = {{"org/small", s.service}}});
+  for (auto const* path : {"/v1/models/org/small", "/v1/models/org%2Fsmall"}) {
+    auto const exchange = std::make_shared<kept_exchange>("GET", path, "");
+    named(exchange);
+    CHECK(json::parse(exchange->body)["id"] == "org/small");
+  }
   auto const none = s.ask("GET", "/v1/models/large");
   CHECK(none->status == 404);
   CHECK(json::parse(none->body)["error"]["code"] == "model_not_found");
@@ -428,6 +437,10 @@ TEST_CASE("openai: a full queue, an end and a failure have their status") {
   auto const failed = s.post("chat/completions", chat());
   CHECK(failed->status == 500);
   CHECK(json::parse(failed->body)["error"]["message"] == "the model is broken");
+  auto const embeds = [&] { return s.post("embeddings", {{"model", "small"}, {"input", "a"}}); };
+  CHECK(embeds()->status == 500);
+  s.service->ends = true;
+  CHECK(embeds()->status == 503);
   auto const streamed = s.post("chat/completions", chat({{"stream", true}}));
   CHECK(streamed->status == 200);
   CHECK(streamed->ended);

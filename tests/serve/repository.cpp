@@ -5,6 +5,8 @@
 
 #include "test_models.hpp"
 
+#include <sys/resource.h>
+
 using namespace tessera;
 using namespace std::chrono_literals;
 using Catch::Contains;
@@ -25,6 +27,7 @@ struct store {
                          [](model_files const& files) {
                            auto const text = test::text_of(files.weights());
                            if (text == "broken") throw std::runtime_error("no weights");
+                           if (text == "seven") throw 7;
                            return std::make_shared<test::times>(std::stof(text));
                          }}},
         table, counted);
@@ -42,6 +45,26 @@ struct store {
     return std::get<std::vector<float>>(step.outputs[0].values)[0];
   }
 };
+
+/// The system has no more files to give, to this process, as long as it lives.
+class no_descriptors {
+ public:
+  no_descriptors() {
+    (void)::getrlimit(RLIMIT_NOFILE, &before_);
+    auto const none = rlimit{0, before_.rlim_max};
+    (void)::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  no_descriptors(no_descriptors const&) = delete;
+  auto operator=(no_descriptors const&) -> no_descriptors& = delete;
+  ~no_descriptors() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+/// A link that cannot be followed, though not for want of what it names.
+void bar(std::filesystem::path const& path) {
+  std::filesystem::create_symlink(std::string(300, 'x'), path);
+}
 
 }  // namespace
 
@@ -82,6 +105,8 @@ TEST_CASE("repository: a version that cannot be loaded leaves the one before at 
   CHECK(s.models->index()[0].state == "READY");
   CHECK(s.models->index()[0].reason == "no weights");
   CHECK_THROWS_WITH(s.models->load("m"), Contains("m: version 1: no weights"));
+  s.write("m/1/model.safetensors", "seven");
+  CHECK_THROWS_WITH(s.models->load("m"), Contains("the model has thrown what is no exception"));
   s.write("m/1/model.safetensors", "4");
   s.models->load("m");
   CHECK(s.factor() == 4);
@@ -200,9 +225,53 @@ TEST_CASE("repository: files that change are noticed without being asked") {
   for (auto i = 0; i < 2000 && s.table.names().empty(); ++i) std::this_thread::sleep_for(5ms);
   CHECK(s.factor() == 7);
 }
+TEST_CASE("repository: they are noticed while others ask, too") {
+  auto s = store{};
+  s.models->poll_every(300ms);
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "7");
+  auto const until = std::chrono::steady_clock::now() + 30s;
+  while (s.table.names().empty() && std::chrono::steady_clock::now() < until) {
+    s.models->later([] { throw 7; });
+    std::this_thread::sleep_for(5ms);
+  }
+  CHECK(s.factor() == 7);
+}
 TEST_CASE("repository: a folder that is none is refused") {
   auto table = model_table{};
   auto counted = metrics{};
   CHECK_THROWS_WITH(model_repository("/nowhere/at/all", {}, table, counted),
                     Contains("expected a folder of models"));
+}
+TEST_CASE("repository: what cannot be looked at stays as it is") {
+  auto s = store{};
+  s.write("m/config.json", R"({"kind":"times"})");
+  s.write("m/1/model.safetensors", "1");
+  s.write("m/2/model.safetensors", "2");
+  s.models->refresh();
+  {
+    auto const none = no_descriptors{};
+    CHECK_THROWS_WITH(s.models->refresh(), Contains("expected a folder that can be listed"));
+    CHECK_THROWS_AS(s.models->load("m"), file_error);
+  }
+  CHECK(s.factor() == 2);
+  CHECK(s.models->index().size() == 2);
+
+  std::filesystem::remove(s.folder / "m/2/model.safetensors");
+  bar(s.folder / "m/2/model.safetensors");
+  s.models->refresh();
+  CHECK(s.factor() == 2);
+  CHECK_THAT(s.models->index().at(1).reason, Contains("expected a file that can be looked at"));
+
+  std::filesystem::rename(s.folder / "m", s.folder / ".m");
+  bar(s.folder / "m");
+  s.write("n/config.json", R"({"kind":"times"})");
+  s.write("n/1/model.safetensors", "3");
+  CHECK_THROWS_WITH(s.models->refresh(), Contains("/m: expected a folder"));
+  CHECK(s.factor() == 2);
+  CHECK(s.table.find("n", "1") != nullptr);  // the others are looked at
+  std::filesystem::remove(s.folder / "m");
+  std::filesystem::create_symlink("nowhere", s.folder / "m");
+  s.models->refresh();
+  CHECK(s.table.names() == std::vector<std::string>{"n"});
 }

@@ -35,6 +35,8 @@ auto routes() -> router {
             });
   result.on("POST", "/v2/models/{model}",
             [](auto const& exchange, auto const&) { exchange->answer({.status = 202}); });
+  result.get("/files/{name...}",
+             [](auto const& path) { return http_response{.body = path.at("name")}; });
   return result;
 }
 auto ask(std::string method, std::string path) -> std::shared_ptr<asked> {
@@ -60,6 +62,14 @@ TEST_CASE("router: a path finds its handler, with what stands in it") {
   CHECK(ask("GET", "/v2/models/a%20b%2Fc")->given.body == "a b/c");
   CHECK(ask("POST", "/v2/models/m/versions/3/infer")->given.body == "m@3");
   CHECK(ask("POST", "/v2/models/m")->given.status == 202);
+}
+TEST_CASE("router: a name with dots is the rest of a path") {
+  CHECK(ask("GET", "/files/a")->given.body == "a");
+  CHECK(ask("GET", "/files/a/b%2Fc/d%20e")->given.body == "a/b/c/d e");
+  CHECK(ask("GET", "/files/a/b")->route == "/files/{name...}");
+  CHECK(refused("GET", "/files").status == 404);
+  CHECK(refused("GET", "/file/a/b").status == 404);
+  CHECK(refused("GET", "/files/a/%").status == 400);
 }
 TEST_CASE("router: what is counted is the pattern") {
   CHECK(ask("POST", "/v2/models/m/versions/3/infer")->route ==

@@ -113,4 +113,5 @@ TEST_CASE("sentence_service: what cannot be is refused, what fails is told, and 
   }
   auto const last = late.get();
   CHECK((last.error == "the server ends" || last.vectors.size() == 1));
+  CHECK(last.closed == last.vectors.empty());
 }

@@ -239,8 +239,8 @@ class engine {
     auto error = std::string{};
     try {
       model_->step(parts_, scores_);
-    } catch (std::exception const& e) {
-      error = *e.what() == '\0' ? "the model failed" : e.what();
+    } catch (...) {
+      error = detail::failure_of("the model");
     }
     for (auto const& part : parts_)
       if (not bounds_.goes_back || not error.empty())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/told_once.hpp>
 #include <tessera/serve/model.hpp>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -60,7 +62,9 @@ enum class submission : std::uint8_t { accepted, full, closed };
 ///
 /// Errors  where a model throws, the batch is run again one by one: only the request that it throws
 ///         for fails; a sequence that has lost a request answers no more; std::invalid_argument
-///         for a request of more rows than a batch has
+///         for a request of more rows than a batch has, std::runtime_error where the system has no
+///         thread to give; what making a runner throws is thrown on. A `wanted` that throws is the
+///         error of its request; of `done` and `observe` standard error is told once
 class batcher {
  public:
   using clock = std::chrono::steady_clock;
@@ -70,8 +74,16 @@ class batcher {
       : model_(std::move(model)), options_(std::move(options)), observe_(std::move(observe)) {
     auto const bound = model_->most_rows();
     if (options_.most_rows == 0 || options_.most_rows > bound) options_.most_rows = bound;
-    for (auto i = std::size_t{0}; i < std::max<std::size_t>(options_.runners, 1); ++i)
-      threads_.emplace_back([this] { work(); });
+    auto const count = std::max<std::size_t>(options_.runners, 1);
+    for (auto i = std::size_t{0}; i < count; ++i) runners_.push_back(model_->make_runner());
+    threads_.reserve(count);
+    try {
+      for (auto const& runner : runners_) threads_.emplace_back([&] { work(*runner); });
+    } catch (std::system_error const& e) {
+      close();  // threads that are not joined would end the program
+      throw std::runtime_error("batcher: thread " + std::to_string(threads_.size() + 1) + " of " +
+                               std::to_string(count) + " cannot be made: " + e.code().message());
+    }
   }
   batcher(batcher const&) = delete;
   auto operator=(batcher const&) -> batcher& = delete;
@@ -108,12 +120,11 @@ class batcher {
     clock::time_point since;
   };
 
-  void work() {
-    auto const runner = model_->make_runner();
+  void work(model_runner& runner) {
     for (;;) {
       auto batch = next_batch();
       if (not batch) return;
-      run(*runner, *batch);
+      run(runner, *batch);
       auto lock = std::unique_lock{mutex_};
       for (auto const& one : *batch)
         if (one.job.sequence) one.job.sequence->running = false;
@@ -182,13 +193,20 @@ class batcher {
 
   /// Why a job is not run; nothing where it is.
   [[nodiscard]] static auto obstacle(inference_job const& job) -> std::string {
-    if (job.wanted && not job.wanted()) {
+    if (auto why = unwanted(job); not why.empty()) {
       if (job.sequence) job.sequence->broken = true;
-      return "nobody waits for the answer any more";
+      return why;
     }
     if (job.sequence && job.sequence->broken)
       return "the sequence has lost a request: begin it anew with sequence_start";
     return {};
+  }
+  [[nodiscard]] static auto unwanted(inference_job const& job) -> std::string {
+    try {
+      return job.wanted && not job.wanted() ? "nobody waits for the answer any more" : "";
+    } catch (...) {
+      return detail::failure_of("the request");
+    }
   }
   void run(model_runner& runner, std::vector<queued>& batch) {
     auto const begun = clock::now();
@@ -207,7 +225,7 @@ class batcher {
       rows += one.job.rows;
     }
     if (steps.empty()) return;
-    if (observe_) observe_(rows);
+    observe(rows);
     auto const error = attempt(runner, steps);
     for (auto i = std::size_t{0}; i < running.size(); ++i) {
       auto const mine = error.empty() || steps.size() == 1
@@ -222,16 +240,24 @@ class batcher {
     try {
       runner.run(steps);
       return {};
-    } catch (std::exception const& e) {
-      return *e.what() == '\0' ? "the model failed" : e.what();
+    } catch (...) {
+      return detail::failure_of("the model");
     }
   }
-  static void finish(queued& one, inference_result result, clock::time_point begun) {
+  void observe(std::size_t rows) {
+    if (not observe_) return;
+    try {
+      observe_(rows);
+    } catch (...) {
+      told_.of_exception("the observer of batches");
+    }
+  }
+  void finish(queued& one, inference_result result, clock::time_point begun) {
     result.queue_seconds = std::chrono::duration<double>(begun - one.since).count();
     try {
       one.job.done(std::move(result));
-    } catch (std::exception const&) {
-      return;  // the answer is lost, the others' are not
+    } catch (...) {
+      told_.of_exception("who was told of an inference");  // the others' answers are not lost
     }
   }
 
@@ -243,6 +269,8 @@ class batcher {
   std::condition_variable changed_;
   std::deque<queued> waiting_;
   bool closed_ = false;
+  told_once told_;
+  std::vector<std::unique_ptr<model_runner>> runners_;  ///< of each thread
   std::vector<std::thread> threads_;
 };
 

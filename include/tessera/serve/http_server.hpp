@@ -4,6 +4,7 @@
 #include <tessera/serve/detail/http_session.hpp>
 #include <tessera/train/interrupt.hpp>
 
+#include <system_error>
 #include <thread>
 
 /// HTTP/1.1 by Boost.Beast. It takes long to compile: include it where the program begins, and
@@ -20,7 +21,8 @@ namespace tessera {
 /// The handler is called on the server's threads and must not wait; what takes long is answered
 /// from elsewhere.
 ///
-/// Errors  std::runtime_error where the address cannot be listened on. Clients get 400 for what is
+/// Errors  std::runtime_error where the address cannot be listened on, and where the system has no
+///         thread to give. Clients get 400 for what is
 ///         no HTTP, 401 without the token, 408 where they take too long, 413 and 431 for what is
 ///         too large, 429 where too many requests wait, 503 where an answer takes too long, where
 ///         connections are too many and while the server ends: tests/serve/http_server.cpp
@@ -30,8 +32,16 @@ class http_server {
       : core_(std::make_shared<detail::http_core>(std::move(options), std::move(handler))) {
     core_->listen();
     auto const threads = std::max<std::size_t>(core_->options.threads, 1);
-    for (auto i = std::size_t{0}; i < threads; ++i)
-      threads_.emplace_back([core = core_] { core->serve(); });
+    threads_.reserve(threads);
+    try {
+      for (auto i = std::size_t{0}; i < threads; ++i)
+        threads_.emplace_back([core = core_] { core->serve(); });
+    } catch (std::system_error const& e) {
+      auto const which = threads_.size() + 1;
+      stop();  // threads that are not joined would end the program
+      throw std::runtime_error("http_server: thread " + std::to_string(which) + " of " +
+                               std::to_string(threads) + " cannot be made: " + e.code().message());
+    }
   }
   http_server(http_server const&) = delete;
   auto operator=(http_server const&) -> http_server& = delete;

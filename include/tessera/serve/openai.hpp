@@ -90,7 +90,8 @@ struct openai_server {
   static void answer_embedding(http_exchange& exchange, std::string const& name, bool in_base64,
                                embedding_result const& result) {
     if (not result.error.empty()) {
-      answer_error(exchange, openai_error(500, result.error));
+      answer_error(exchange, result.closed ? openai_error(503, "The server ends")
+                                           : openai_error(500, result.error));
       return;
     }
     auto list = json::array();
@@ -117,7 +118,7 @@ namespace tessera::inline TESSERA_TARGET {
 
 /// OpenAI's interface over models of texts:
 ///
-///     GET  v1/models, v1/models/{model}
+///     GET  v1/models, v1/models/{model}: the name may have slashes
 ///     POST v1/chat/completions, v1/completions, v1/embeddings
 ///
 /// Answers are whole or streamed as server-sent events; several choices of a request are sequences
@@ -148,7 +149,7 @@ inline void add_openai(router& to, openai_options options) {
       }
     });
   };
-  on("GET", "/v1/models/{model}", [server](auto const& exchange, auto const& path) {
+  on("GET", "/v1/models/{model...}", [server](auto const& exchange, auto const& path) {
     auto const& name = path.at("model");
     (void)server->model(name);
     exchange->answer({.body = detail::dumped(server->json_of_model(name))});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/io/file.hpp>
+#include <tessera/io/told_once.hpp>
 #include <tessera/serve/json_body.hpp>
 #include <tessera/serve/models.hpp>
 
@@ -44,7 +45,7 @@ struct config_error : std::runtime_error {
 /// The object in a file of JSON; an empty one where there is no file.
 [[nodiscard]] inline auto object_in_file(std::filesystem::path const& path) -> nlohmann::json {
   auto error = std::error_code{};
-  if (not std::filesystem::exists(path, error)) return nlohmann::json::object();
+  if (not std::filesystem::exists(path, error) && not error) return nlohmann::json::object();
   auto const text = read_text(path);
   try {
     auto value = json_of_body(text, {.values = 10'000});
@@ -126,7 +127,8 @@ void read_setting(nlohmann::json const& section, char const* key, T& to, std::ui
 /// where they are gone. A version that cannot be loaded leaves the one before at work.
 ///
 /// Cost    `refresh` looks at the times of files; what is loaded is there twice for a while
-/// Errors  what is wrong with a version is told by `index`, and thrown by `load`
+/// Errors  what is wrong with a version is told by `index`, and thrown by `load`; file_error where
+///         a folder cannot be listed: its models, or versions, stay as they are
 class model_repository {
  public:
   struct version_report {
@@ -152,18 +154,24 @@ class model_repository {
   auto operator=(model_repository const&) -> model_repository& = delete;
   ~model_repository() { stop(); }
 
-  /// Looks at all files now.
+  /// Looks at all files now; what one model's folder has for an error is thrown behind the others.
   void refresh() {
     auto const lock = std::lock_guard{mutex_};
     auto present = std::set<std::string>{};
+    auto failed = std::exception_ptr{};
     for (auto const& name : folders_in(root_)) {
       present.insert(name);
-      if (not unloaded_.contains(name)) refresh_model(name);
+      try {
+        if (not unloaded_.contains(name)) refresh_model(name);
+      } catch (file_error const&) {
+        failed = std::current_exception();
+      }
     }
     for (auto const& [name, versions] : known_)
       if (not present.contains(name)) withdraw_all(name);
     std::erase_if(known_, [&](auto const& one) { return not present.contains(one.first); });
     table_.sweep();
+    if (failed != nullptr) std::rethrow_exception(failed);
   }
   /// Looks at all files every `interval` from now on, on a thread of its own.
   void poll_every(std::chrono::milliseconds interval) {
@@ -237,14 +245,24 @@ class model_repository {
     bool served = false;
   };
 
+  /// What cannot be looked at (EIO, EACCES) may be there as ever; a link into nothing is not.
+  [[nodiscard]] static auto is_missing(std::error_code error) -> bool {
+    return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory ||
+           error == std::errc::too_many_symbolic_link_levels;
+  }
   [[nodiscard]] static auto folders_in(std::filesystem::path const& path)
       -> std::vector<std::string> {
     auto result = std::vector<std::string>{};
     auto error = std::error_code{};
-    for (auto const& one : std::filesystem::directory_iterator(path, error)) {
-      auto const name = one.path().filename().string();
-      if (one.is_directory(error) && not name.starts_with('.')) result.push_back(name);
+    for (auto one = std::filesystem::directory_iterator(path, error);
+         not error && one != std::filesystem::directory_iterator{}; one.increment(error)) {
+      auto const name = one->path().filename().string();
+      auto unknown = std::error_code{};
+      auto const is_folder = one->is_directory(unknown) || (unknown && not is_missing(unknown));
+      if (is_folder && not name.starts_with('.')) result.push_back(name);
     }
+    if (error && not is_missing(error))
+      throw file_error(path, "expected a folder that can be listed: " + error.message());
     return result;
   }
   void require_folder(std::string const& name) const {
@@ -252,19 +270,29 @@ class model_repository {
     if (std::ranges::find(all, name) == all.end())
       throw http_error(404, "there is no model \"" + name.substr(0, 60) + "\" in the repository");
   }
+  [[nodiscard]] static auto is_file(std::filesystem::path const& file) -> bool {
+    auto error = std::error_code{};
+    auto const is_regular = std::filesystem::is_regular_file(file, error);
+    return is_regular || (error && not is_missing(error));
+  }
   [[nodiscard]] static auto look_of(std::filesystem::path const& file) -> std::string {
+    if (not is_file(file)) return "-";
     auto error = std::error_code{};
     auto const size = std::filesystem::file_size(file, error);
+    auto const time =
+        error ? std::filesystem::file_time_type{} : std::filesystem::last_write_time(file, error);
+    if (error && not is_missing(error))
+      throw file_error(file, "expected a file that can be looked at: " + error.message());
     if (error) return "-";
-    auto const time = std::filesystem::last_write_time(file, error).time_since_epoch().count();
-    return std::to_string(size) + '@' + std::to_string(time) + ' ';
+    return std::to_string(size) + '@' + std::to_string(time.time_since_epoch().count()) + ' ';
   }
   void refresh_model(std::string const& name) {
     auto const folder = root_ / name;
+    auto const listed = folders_in(folder);
     auto& versions = known_[name];
     auto present = std::set<std::string>{};
-    for (auto const& version : folders_in(folder)) {
-      if (look_of(folder / version / "model.safetensors") == "-") continue;  // not there yet
+    for (auto const& version : listed) {
+      if (not is_file(folder / version / "model.safetensors")) continue;  // not there yet
       present.insert(version);
       refresh_version(name, version, versions[version]);
     }
@@ -275,10 +303,11 @@ class model_repository {
   }
   void refresh_version(std::string const& name, std::string const& version, version_files& one) {
     auto const folder = root_ / name / version;
-    auto const look = look_of(folder / "model.safetensors") + look_of(folder / "config.json") +
-                      look_of(root_ / name / "config.json");
-    if (std::exchange(one.seen, look) == look) return;
     try {
+      auto const before = std::exchange(one.seen, {});
+      one.seen = look_of(folder / "model.safetensors") + look_of(folder / "config.json") +
+                 look_of(root_ / name / "config.json");
+      if (one.seen == before) return;
       auto config = detail::object_in_file(root_ / name / "config.json");
       config.merge_patch(detail::object_in_file(folder / "config.json"));
       auto const kind = config.value("kind", name);
@@ -292,8 +321,8 @@ class model_repository {
           std::make_shared<deployment>(name, version, std::move(model), options, counted_));
       one.served = true;
       one.reason.clear();
-    } catch (std::exception const& e) {
-      one.reason = e.what();
+    } catch (...) {
+      one.reason = detail::failure_of("the model");
     }
   }
   void read_traffic(std::string const& name) {
@@ -319,23 +348,28 @@ class model_repository {
     return text;
   }
 
+  /// Who asks for something does not put off what comes by the clock.
   void work() {
+    using clock = std::chrono::steady_clock;
     auto lock = std::unique_lock{tasks_mutex_};
+    auto begun = clock::now();
     while (not ends_) {
       auto const wait = interval_.count() > 0 ? interval_ : std::chrono::milliseconds{60'000};
-      auto const called =
-          changed_.wait_for(lock, wait, [&] { return ends_ || not tasks_.empty(); });
+      changed_.wait_until(lock, begun + wait, [&] { return ends_ || not tasks_.empty(); });
       auto tasks = std::exchange(tasks_, {});
       lock.unlock();
       for (auto const& task : tasks) run_task(task);
-      if (not called) run_task([&] { wait == interval_ ? refresh() : table_.sweep(); });
+      if (clock::now() >= begun + wait) {
+        run_task([&] { wait == interval_ ? refresh() : table_.sweep(); });
+        begun = clock::now();
+      }
       lock.lock();
     }
   }
   static void run_task(std::function<void()> const& task) {
     try {
       task();
-    } catch (std::exception const&) {
+    } catch (...) {
       return;  // a folder that cannot be read may be read the next time
     }
   }

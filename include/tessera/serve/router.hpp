@@ -4,6 +4,7 @@
 #include <tessera/serve/http.hpp>
 
 #include <map>
+#include <span>
 
 namespace tessera {
 
@@ -53,7 +54,8 @@ namespace detail {
 ///       exchange->answer({.body = path.at("model")});
 ///     });
 ///
-/// A name in braces stands for one part of a path, decoded. HEAD is answered as GET is.
+/// A name in braces stands for one part of a path, decoded; at the end with dots, {name...}, for
+/// the rest of it, one part at least. HEAD is answered as GET is.
 ///
 /// Errors  http_error 404 for a path that no pattern has, 405 with Allow where one has it for
 ///         another method, 400 for a part that cannot be decoded
@@ -103,17 +105,29 @@ class router {
     handler answer;
   };
   [[nodiscard]] static auto is_name(std::string_view part) -> bool { return part.starts_with('{'); }
+  [[nodiscard]] static auto is_rest(std::string_view part) -> bool {
+    return is_name(part) && part.ends_with("...}");
+  }
   [[nodiscard]] static auto fits(route const& one, std::vector<std::string_view> const& parts)
       -> bool {
+    auto given = std::span{parts};
+    if (not one.parts.empty() && is_rest(one.parts.back()))
+      given = given.first(std::min(one.parts.size(), given.size()));
     return std::ranges::equal(
-        one.parts, parts, [](auto const& want, auto got) { return is_name(want) || want == got; });
+        one.parts, given, [](auto const& want, auto got) { return is_name(want) || want == got; });
   }
   [[nodiscard]] static auto parameters(route const& one, std::vector<std::string_view> const& parts)
       -> path_parameters {
     auto result = path_parameters{};
-    for (auto i = std::size_t{0}; i < parts.size(); ++i)
-      if (is_name(one.parts[i]))
-        result[one.parts[i].substr(1, one.parts[i].size() - 2)] = detail::percent_decoded(parts[i]);
+    for (auto i = std::size_t{0}; i < one.parts.size(); ++i) {
+      auto const& part = one.parts[i];
+      if (not is_name(part)) continue;
+      auto& value = result[part.substr(1, part.size() - (is_rest(part) ? 5 : 2))];
+      value = detail::percent_decoded(parts[i]);
+      if (not is_rest(part)) continue;
+      for (auto const more : std::span{parts}.subspan(i + 1))
+        value += '/' + detail::percent_decoded(more);
+    }
     return result;
   }
 

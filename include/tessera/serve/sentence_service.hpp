@@ -65,6 +65,9 @@ class sentence_service final : public text_service {
     embedding_function done;
   };
   using pointer = std::shared_ptr<waiting const>;
+  struct service_ends : std::runtime_error {
+    service_ends() : std::runtime_error("the server ends") {}
+  };
 
   void check(std::vector<std::uint32_t> const& tokens) const {
     if (tokens.empty()) throw std::invalid_argument("input: expected a token at least, got none");
@@ -104,7 +107,7 @@ class sentence_service final : public text_service {
   void expect_wanted(embedding_request const& asked) {
     {
       auto const lock = std::lock_guard{mutex_};
-      if (ended_) throw std::runtime_error("the server ends");
+      if (ended_) throw service_ends{};
     }
     if (asked.wanted && not asked.wanted())
       throw std::runtime_error("nobody waits for it any more");
@@ -135,6 +138,8 @@ class sentence_service final : public text_service {
     auto result = embedding_result{};
     try {
       result = make();
+    } catch (service_ends const& e) {
+      result = {.error = e.what(), .closed = true};
     } catch (...) {
       result.error = detail::failure_of("the model");
     }

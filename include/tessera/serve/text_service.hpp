@@ -42,6 +42,7 @@ struct embedding_result {
   std::vector<std::vector<float>> vectors = {};
   std::size_t tokens = 0;
   std::string error = {};  ///< why there are none
+  bool closed = false;     ///< it is that the service has ended, which is no fault of the model's
 };
 
 /// A model that answers with texts: what servers and groups ask, whatever is behind it.

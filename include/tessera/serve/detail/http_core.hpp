@@ -13,6 +13,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <thread>
 
 namespace tessera::detail {
 
@@ -155,18 +156,35 @@ class http_core : public std::enable_shared_from_this<http_core> {
             self->accept_later();
             return;
           }
-          auto const count = self->connections.load();
-          if (count < self->options.connections + most_refused)
-            start_session(self, std::move(socket), count >= self->options.connections);
-          self->accept();
+          try {
+            auto const count = self->connections.load();
+            if (count < self->options.connections + most_refused)
+              start_session(self, std::move(socket), count >= self->options.connections);
+          } catch (...) {
+            self->told.of_exception("a connection");  // its own end, not that of all others
+          }
+          self->accept_again();
         });
+  }
+  /// Until there is memory for it: nobody else would.
+  void accept_again() {
+    while (not draining) try {
+        accept();
+        return;
+      } catch (...) {
+        told.of_exception("the server's socket");
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+      }
   }
   /// There may be no descriptor left: the system needs a while.
   void accept_later() {
-    pause_.expires_after(std::chrono::milliseconds{20});
-    pause_.async_wait([self = shared_from_this()](boost::system::error_code) {
-      if (not self->draining) self->accept();
-    });
+    try {
+      pause_.expires_after(std::chrono::milliseconds{20});
+      pause_.async_wait(
+          [self = shared_from_this()](boost::system::error_code) { self->accept_again(); });
+    } catch (...) {
+      accept_again();
+    }
   }
 
   asio::ip::tcp::acceptor acceptor_;  ///< and its pause, on a strand of their own

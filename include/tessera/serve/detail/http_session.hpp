@@ -42,6 +42,25 @@ inline void append_header(std::string& to, std::string_view name, std::string_vi
   return difference == 0;
 }
 
+/// Names of headers, with commas between.
+[[nodiscard]] inline auto is_list_of_names(std::string_view text) -> bool {
+  static constexpr auto marks = std::string_view{"!#$%&'*+-.^_`|~ ,"};
+  return not text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           marks.find(c) != std::string_view::npos;
+  });
+}
+/// What a target asks of the server itself: one that is written for a proxy begins with a server.
+[[nodiscard]] inline auto own_target(std::string_view target) -> std::string {
+  for (auto const scheme : {std::string_view{"http://"}, std::string_view{"https://"}}) {
+    if (not same_header(target.substr(0, scheme.size()), scheme)) continue;
+    auto const rest = target.substr(scheme.size());
+    auto const own = std::string{rest.substr(std::min(rest.find_first_of("/?"), rest.size()))};
+    return own.starts_with('/') ? own : '/' + own;
+  }
+  return std::string{target};
+}
+
 /// One connection: reads a request, waits for its answer, writes it, and so on. Everything happens
 /// on its strand.
 class http_session : public std::enable_shared_from_this<http_session> {
@@ -214,7 +233,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
   void take_head() {
     auto const& head = parser_->get();
     request_->method = std::string{head.method_string()};
-    auto const target = std::string_view{head.target().data(), head.target().size()};
+    auto const target = own_target({head.target().data(), head.target().size()});
     auto const mark = std::min(target.find('?'), target.size());
     request_->path = target.substr(0, mark);
     request_->query = target.substr(std::min(mark + 1, target.size()));
@@ -572,9 +591,14 @@ class session_exchange final : public http_exchange {
 inline void http_session::hand_over() {
   request_->body = std::move(parser_->get().body());
   if (is_preflight()) {
+    // Clients have headers of their own, as OpenAI's have.
+    auto const asked = request_->header("Access-Control-Request-Headers").value_or("");
+    auto const headers =
+        is_list_of_names(asked) ? std::string{asked} : "Authorization, Content-Type";
     write_answer({.headers = {{"Access-Control-Allow-Methods", "GET, POST, OPTIONS"},
-                              {"Access-Control-Allow-Headers", "Authorization, Content-Type"},
-                              {"Access-Control-Max-Age", "600"}}});
+                              {"Access-Control-Allow-Headers", headers},
+                              {"Access-Control-Max-Age", "600"},
+                              {"Vary", "Access-Control-Request-Headers"}}});
     return;
   }
   if (not core_->take_place()) throw too_many("too many requests wait for their answers");
