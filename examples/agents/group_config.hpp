@@ -4,6 +4,7 @@
 #include <tessera/program/settings.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct agent_settings {
   std::string token_variable;
   std::string character;
   double temperature = 0.3;
-  double top_p = 0.9;
+  std::optional<double> top_p;  ///< none: 0.9, or what the address has
   std::uint64_t max_tokens = 200;
   std::optional<std::uint64_t> seed;
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigset_t
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,9 +31,18 @@ auto run_process(std::vector<std::string> const& words) -> finished_process {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  // Ctrl-C is for the program, too, where it is not for us.
+  auto interrupts = sigset_t{};
+  ::sigemptyset(&interrupts);
+  ::sigaddset(&interrupts, SIGINT);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigdefault(&attributes, &interrupts);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
   auto child = pid_t{};
   auto const error =
-      ::posix_spawnp(&child, words[0].c_str(), &actions, nullptr, pointers.data(), environ);
+      ::posix_spawnp(&child, words[0].c_str(), &actions, &attributes, pointers.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(ends[1]);
   auto result = finished_process{};

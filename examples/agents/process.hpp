@@ -11,7 +11,8 @@ struct finished_process {
   std::string printed;  ///< its standard output
 };
 
-/// Runs a program of the search path to its end; its standard error is ours.
+/// Runs a program of the search path to its end; its standard error is ours. SIGINT ends it, though
+/// we may ignore that.
 ///
 /// Errors  std::runtime_error where it cannot be begun
 [[nodiscard]] auto run_process(std::vector<std::string> const& words) -> finished_process;

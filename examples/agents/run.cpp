@@ -69,6 +69,7 @@ struct run_settings {
                                .model = one.substr(std::min(mark + 1, one.size())),
                                .token_variable = {},
                                .character = {},
+                               .top_p = {},
                                .seed = {}});
     }
   }
@@ -120,7 +121,7 @@ struct run_settings {
       result.push_back(std::make_shared<engine_agent>(
           model_of(*model), engine_agent_options{.character = one.character,
                                                  .sampling = {.temperature = one.temperature,
-                                                              .top_p = one.top_p,
+                                                              .top_p = one.top_p.value_or(0.9),
                                                               .max_tokens = one.max_tokens,
                                                               .seed = one.seed.value_or(s.seed)}}));
     else
@@ -130,6 +131,7 @@ struct run_settings {
                                .token = token_of(one),
                                .character = one.character,
                                .temperature = one.temperature,
+                               .top_p = one.top_p,
                                .seed = seed_behind_address(one, s.seed + i),
                                .max_tokens = one.max_tokens,
                                .silence = s.round_time()}));

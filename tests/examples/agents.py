@@ -7,10 +7,12 @@ import json
 import os
 import pathlib
 import re
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 
 from program import Program
@@ -153,8 +155,33 @@ def fetches(folder):
         check(sorted(os.listdir(cache / "tessera")) == ["minilm", "smollm2"], f"nothing else is left: {left()}")
 
 
+def interrupted(folder):
+    """Ctrl-C ends a download at once, and what it has written is removed."""
+    begun, python = folder / "begun", folder / "bin" / "python3"
+    python.parent.mkdir()
+    python.write_text(f"#!/bin/sh\n: > '{begun}'\nexec sleep 60\n")
+    python.chmod(0o755)
+    process = subprocess.Popen([program.path, "fetch", "smollm2"], stderr=subprocess.PIPE, text=True, start_new_session=True,
+                               env={**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(folder / "cache")})
+    for _ in range(200):
+        if begun.exists():
+            break
+        time.sleep(0.05)
+    time.sleep(0.2)  # until it is sleep that is interrupted
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        errors = process.communicate(timeout=20)[1]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        errors = process.communicate()[1] + "not ended by SIGINT"
+    check(process.returncode == 2 and "python3 ended with 130" in errors, f"an interrupted download: {errors}")
+    check(list((folder / "cache" / "tessera").iterdir()) == [], "nothing is left of it")
+
+
 with tempfile.TemporaryDirectory() as name:
     inspects(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     fetches(pathlib.Path(name))
+with tempfile.TemporaryDirectory() as name:
+    interrupted(pathlib.Path(name))
 sys.exit(1 if program.failures else 0)

@@ -277,13 +277,14 @@ def goes_on_without_the_dead(folder):
     path = group_file(folder, [{"id": "dead", "url": dead_url()},
                                {"id": "ada", "url": alive.url, "character": "You are Ada.",
                                 "token_variable": "TESSERA_TEST_TOKEN"},
-                               {"id": "bob", "url": alive.url, "max_tokens": 7, "seed": 7}], seed=1)
+                               {"id": "bob", "url": alive.url, "max_tokens": 7, "top_p": 0.5, "seed": 7}], seed=1)
     done = run("--config", path, "--output", folder / "lost", "What?")
     check(done.returncode == 0, f"two of three answer: {done.stderr}")
     check("dead is lost" in done.stderr, f"and the third is named: {done.stderr}")
     check(any(one[1].get("Authorization") == "Bearer secret" for one in alive.asked), "the token is sent")
     check(any("You are Ada." in json.dumps(one[2]["messages"]) for one in alive.asked), "the character is told")
     check({7, 200} == {one[2]["max_tokens"] for one in alive.asked}, "settings are of each agent")
+    check({None, 0.5} == {one[2].get("top_p") for one in alive.asked}, "top_p is sent where it is given")
     check({2, 7} == {one[2]["seed"] for one in alive.asked}, "a seed is an agent's own, or the group's and its place")
     none = run(f"--remote={dead_url()}", "--output", folder / "none", "What?")
     check(none.returncode == 2 and none.stdout == "", f"nobody left: {none.stderr}")

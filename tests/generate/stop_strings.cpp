@@ -2,6 +2,7 @@
 #include <support/catch.hpp>
 #include <tessera/generate/stop_strings.hpp>
 
+#include <chrono>
 #include <random>
 
 using namespace tessera;
@@ -23,6 +24,42 @@ auto cut(std::vector<std::string> const& strings, std::vector<std::string> const
   result.found = filter.found();
   return result;
 }
+
+/// The definition: at each byte every string is compared with the end of the text.
+class plain_strings {
+ public:
+  explicit plain_strings(std::vector<std::string> strings) : strings_(std::move(strings)) {}
+
+  auto append(std::string_view piece) -> std::string {
+    if (not found.empty()) return {};
+    auto const first = text_.size() + 1;
+    text_ += piece;
+    for (auto end = first; end <= text_.size(); ++end) {
+      for (auto const& s : strings_)
+        if (text_.substr(0, end).ends_with(s) && s.size() > found.size()) found = s;
+      if (not found.empty()) return give(end - found.size());
+    }
+    auto most = std::size_t{0};
+    for (auto const& s : strings_)
+      for (auto n = std::size_t{1}; n < s.size(); ++n)
+        if (text_.ends_with(s.substr(0, n))) most = std::max(most, n);
+    return give(text_.size() - most);
+  }
+  auto finish() -> std::string { return found.empty() ? text_.substr(given_) : std::string{}; }
+
+  std::string found;
+
+ private:
+  auto give(std::size_t end) -> std::string {
+    while (end > given_ && end < text_.size() && (text_[end] & 0xC0) == 0x80) --end;
+    auto const from = std::exchange(given_, end);
+    return text_.substr(from, end - from);
+  }
+
+  std::vector<std::string> strings_;
+  std::string text_;
+  std::size_t given_ = 0;
+};
 
 }  // namespace
 
@@ -90,6 +127,48 @@ TEST_CASE("stop_strings: the same for however the text is cut, and as a search s
     stops += want.found.empty() ? 0 : 1;
   }
   CHECK(stops > 1000);
+}
+TEST_CASE("stop_strings: piece by piece what the definition gives away") {
+  auto generator = std::mt19937(2);
+  auto const letters = std::vector<std::string>{"a", "b", "\xC3\xA9", "\xE2\x82\xAC", "\xA9"};
+  auto const random_text = [&](std::size_t n, std::size_t of) {
+    auto s = std::string{};
+    for (auto i = std::size_t{0}; i < n; ++i) s += letters[generator() % of];
+    return s;
+  };
+  auto stops = 0;
+  for (auto trial = 0; trial < 4000; ++trial) {
+    auto const of = 1 + generator() % letters.size();
+    auto strings = std::vector<std::string>{};
+    for (auto n = generator() % 4; n < 4; ++n)
+      strings.push_back(random_text(1 + generator() % 12, of));
+    auto filter = stop_strings(strings);
+    auto plain = plain_strings(strings);
+    auto const text = random_text(generator() % 80, std::min<std::size_t>(of + 1, letters.size()));
+    auto const longest = 1 + generator() % 20;
+    for (auto at = std::size_t{0}; at < text.size();) {
+      auto const piece = text.substr(at, generator() % (longest + 1));
+      at += piece.size();
+      CHECK(filter.append(piece) == plain.append(piece));
+    }
+    CHECK(filter.finish() == plain.finish());
+    CHECK(filter.found() == plain.found);
+    stops += plain.found.empty() ? 0 : 1;
+  }
+  CHECK(stops > 1000);
+  CHECK(stops < 3500);
+}
+TEST_CASE("stop_strings: a long string like itself costs no more for each byte than a short one") {
+  constexpr auto half = std::size_t{500'000};
+  auto const stop = std::string(half, '#') + 'c' + std::string(2 * half, '#');
+  auto filter = stop_strings({stop, stop.substr(1), stop.substr(2), stop.substr(3)});
+  auto const begin = std::chrono::steady_clock::now();
+  auto given = std::size_t{0};
+  for (auto i = 0; i < 50; ++i) given += filter.append(std::string(20'000, '#')).size();
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{5});
+  CHECK(given == 50 * 20'000 - half);
+  CHECK(filter.append("c" + std::string(2 * half, '#')).empty());
+  CHECK((filter.found() == stop));
 }
 TEST_CASE("stop_strings: refuses an empty one") {
   CHECK_THROWS_AS(stop_strings({"a", ""}), std::invalid_argument);

@@ -32,6 +32,22 @@ TEST_CASE("action: the JSON may be in a block of code, if that is the only one")
     CHECK_THAT(fault(text), Contains("expected one JSON object and nothing else"));
   CHECK_THAT(fault("```json\n" + vote + "\n" + vote + "\n```"), Contains("one vote, got 2"));
 }
+TEST_CASE("action: an answer in a block of code may have blocks of its own") {
+  auto const answer =
+      std::string{R"({"action": "new_answer", "content": "Use ```python\nprint(1)\n```"})"};
+  auto const is = agent_action{group_event_kind::answer, "", "Use ```python\nprint(1)\n```"};
+  for (auto const& text : std::vector<std::string>{
+           answer, "```json\n" + answer + "\n```", "```json\r\n" + answer + "\r\n```\r\n",
+           "````\n" + answer + "\n````", "  ```json\n" + answer + "\n  ```",
+           "```\n" + answer + "```",
+           "Not ```this```:\n```json\n" + answer + "\n```\nThat is ```it```.",
+           "```json\n{\"action\": \"new_answer\",\n \"content\": " + answer.substr(36) + "\n```"}) {
+    INFO(text);
+    CHECK(parse_action(text) == is);
+  }
+  CHECK_THAT(fault("See ```\n" + answer + "\n```"), Contains("got other text"));
+  CHECK_THAT(fault("```\n" + std::string(100'000, '`')), Contains("got other text"));
+}
 TEST_CASE("action: what is wrong with a reply is said") {
   auto const vote = std::string{R"({"action": "vote", "agent": "agent2", "reason": "x"})"};
   auto const answer = std::string{R"({"action": "new_answer", "content": "x"})"};

@@ -109,6 +109,7 @@ TEST_CASE("remote_agent: asks for an action in JSON, streamed") {
   REQUIRE(it.with({at.agent({.token = "secret",
                              .character = "You are terse.",
                              .temperature = 0.5,
+                             .top_p = 0.25,
                              .seed = 7,
                              .max_tokens = 100})}));
   CHECK(it.group.outcome() == group_outcome{group_cause::alone, 0, "four", false});
@@ -116,6 +117,7 @@ TEST_CASE("remote_agent: asks for an action in JSON, streamed") {
   CHECK(body.at("model") == "small");
   CHECK(body.at("stream") == true);
   CHECK(body.at("temperature") == 0.5);
+  CHECK(body.at("top_p") == 0.25);
   CHECK(body.at("seed") == 7);
   CHECK(body.at("max_tokens") == 100);
   CHECK_THAT(at.message(0, 0), Contains("You are terse."));
@@ -144,6 +146,7 @@ TEST_CASE("remote_agent: without a name it is the only model of the address that
   REQUIRE(one.count() == 2);
   CHECK(one.requests[0].path == "/v1/models");
   CHECK(one.bodies[1].at("model") == "tiny");
+  CHECK_FALSE(one.bodies[1].contains("top_p"));
   auto two = service(serves(R"({"data":[{"id":"tiny"},{"id":"huge"}]})"));
   CHECK_THAT(asks(two), Contains("the name of a model, since the address has tiny, huge"));
   for (auto const* text : {"", "[]", "{}", R"({"data":[{"id":7},3]})", R"({"data":{}})"}) {

@@ -2,6 +2,8 @@
 #include <support/test.hpp>
 #include <tessera/random/token_sampler.hpp>
 
+#include <limits>
+
 using namespace tessera;
 
 constexpr auto row = tensor<float, shape<4>>{{0.0F, 2.0F, 2.0F, -1.0F}};
@@ -9,6 +11,34 @@ static_assert(token_sampler{.temperature = 0}.probabilities(row).values[1] == 1,
               "of equal scores the first");
 static_assert(token_sampler{.top_k = 1}.probabilities(row).values[2] == 0.5,
               "scores equal to the last of top_k stay");
+
+TEST_CASE("token_sampler: the highest score stays, however little top_p leaves") {
+  auto const scores = tensor<float, shape<5>>{{1, 9, 2, 3, 0}};
+  auto generator = torch_generator(1);
+  for (auto const top_p : {0.0, 1e-300, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    auto const sampler = token_sampler{.top_p = top_p};
+    CHECK(test::distance(sampler.probabilities(scores), {0, 1, 0, 0, 0}) == 0);
+    CHECK(sampler(scores, generator) == 1);
+  }
+}
+TEST_CASE(
+    "token_sampler: refuses scores that are no numbers, and takes tokens that are ruled out") {
+  constexpr auto nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr auto infinity = std::numeric_limits<float>::infinity();
+  for (auto const temperature : {0.0, 1.0}) {
+    auto const sampler = token_sampler{.temperature = temperature};
+    for (auto const wrong : {nan, infinity}) {
+      auto scores = row;
+      scores.values[2] = wrong;
+      CHECK_THROWS_WITH(sampler.probabilities(scores),
+                        "token_sampler: expected finite scores, got some that are no numbers");
+    }
+    auto scores = tensor<float, shape<3>>{{-infinity, -infinity, -infinity}};
+    CHECK_THROWS_AS(sampler.probabilities(scores), std::invalid_argument);
+    scores.values[1] = -2;
+    CHECK(test::distance(sampler.probabilities(scores), {0, 1, 0}) == 0);
+  }
+}
 
 // -- reference: tests/reference/token_sampler.py --------------------------------------------------
 TEST_CASE("token_sampler: the probabilities of torch") {

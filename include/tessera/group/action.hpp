@@ -31,17 +31,32 @@ namespace detail {
     }
   return result;
 }
+/// Where three backticks at `at` stand alone at the beginning of their line, or at its end.
+[[nodiscard]] inline auto begins_line(std::string_view text, std::size_t at) -> bool {
+  auto const before = text.substr(0, at).find_last_not_of(" \t");
+  return before == std::string_view::npos || text[before] == '\n';
+}
+[[nodiscard]] inline auto ends_line(std::string_view text, std::size_t at) -> bool {
+  auto const behind = text.find_first_not_of(" \t\r", text.find_first_not_of('`', at));
+  return behind == std::string_view::npos || text[behind] == '\n';
+}
 /// What stands in the only block of code of a text, as models like to write JSON; else the text.
+/// What is in a line is none: an answer may have blocks of its own.
 [[nodiscard]] inline auto unfenced(std::string_view text) -> std::string_view {
   constexpr auto fence = std::string_view{"```"};
   constexpr auto none = std::string_view::npos;
-  auto const first = text.find(fence);
+  auto first = text.find(fence);
+  while (first != none && not begins_line(text, first))
+    first = text.find(fence, first + fence.size());
   if (first == none) return text;
   auto const begin = text.find('\n', first);
-  auto const end = text.find(fence, first + fence.size());
-  if (begin == none || end == none || end < begin) return text;
-  if (text.find(fence, end + fence.size()) != none) return text;
-  return text.substr(begin, end - begin);
+  if (begin == none) return text;
+  auto end = text.size();
+  do {
+    end = text.rfind(fence, end - 1);
+    while (end > 0 && text[end - 1] == '`') --end;  // first begins a line, and is before
+  } while (end > begin && not begins_line(text, end) && not ends_line(text, end));
+  return end > begin ? text.substr(begin, end - begin) : text;
 }
 /// A member that is a text; anything else is an error that says so.
 [[nodiscard]] inline auto text_member(nlohmann::json const& object, char const* key)
@@ -96,7 +111,7 @@ namespace detail {
 }  // namespace detail
 
 /// The action in a reply, which has to be one JSON object and nothing else, or has it in the only
-/// block of code, between two lines of three backticks:
+/// block of code, between three backticks at the beginning of a line and those of its end:
 ///
 ///     {"action": "new_answer", "content": "..."}
 ///     {"action": "vote", "agent": "agent2", "reason": "..."}

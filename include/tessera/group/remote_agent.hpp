@@ -17,6 +17,7 @@ struct remote_agent_options {
   std::string token = {};
   std::string character = {};  ///< a system message of its own
   std::optional<double> temperature = {};
+  std::optional<double> top_p = {};
   std::optional<std::uint64_t> seed = {};
   std::optional<std::size_t> max_tokens = {};
   std::chrono::milliseconds silence{30'000};      ///< longest wait for the next bytes
@@ -95,6 +96,7 @@ class remote_conversation {
     auto result = nlohmann::json{
         {"model", options_.model}, {"messages", std::move(messages)}, {"stream", true}};
     if (options_.temperature) result["temperature"] = *options_.temperature;
+    if (options_.top_p) result["top_p"] = *options_.top_p;
     if (options_.seed) result["seed"] = *options_.seed;
     if (options_.max_tokens) result["max_tokens"] = *options_.max_tokens;
     return result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -6,6 +6,7 @@
 #include <tessera/tensor/tensor.hpp>
 
 #include <algorithm>
+#include <limits>
 
 namespace tessera::inline TESSERA_TARGET {
 
@@ -15,12 +16,14 @@ namespace tessera::inline TESSERA_TARGET {
 /// Shapes  scores (tokens) -> the token; probabilities: (tokens) -> (tokens)
 /// Cost    a sort; the probabilities and an order of the tokens on the stack, 12 bytes for each
 ///         token: 1.8 MB for a vocabulary of 150,000
+/// Errors  std::invalid_argument for scores that have a NaN or +infinity, or are all -infinity,
+///         which is a token that is not drawn: tests/random/token_sampler.cpp
 /// Source  the order and the ties are those of the logits processors of Hugging Face transformers;
 ///         reference values: tests/reference/token_sampler.py
 struct token_sampler {
   double temperature = 1;  ///< 0: always the highest score
   std::size_t top_k = 0;   ///< 0: all
-  double top_p = 1;        ///< in (0, 1]
+  double top_p = 1;        ///< in (0, 1]; the highest score stays whatever it is
 
   template <contiguous Scores>
     requires(Scores::shape_type::rank == 1 && Scores::shape_type::bounded == 0)
@@ -28,6 +31,8 @@ struct token_sampler {
     using S = typename Scores::shape_type;
     constexpr auto n = S::capacity;
     auto const* const x = scores.data();
+    require(are_numbers(x, n),
+            "token_sampler: expected finite scores, got some that are no numbers");
     auto p = tensor<double, S>{};
     auto order = std::array<std::uint32_t, n>{};
     for (auto i = std::size_t{0}; i < n; ++i) order[i] = static_cast<std::uint32_t>(i);
@@ -47,7 +52,7 @@ struct token_sampler {
     }
     auto kept = 0.0;
     for (auto const i : order) {
-      if (kept >= top_p * sum)
+      if (i != order[0] && not(kept < top_p * sum))
         p.values[i] = 0;
       else
         kept += p.values[i];
@@ -70,6 +75,20 @@ struct token_sampler {
       if (u < reached) break;
     }
     return last;
+  }
+
+ private:
+  /// Scores that can be put in order, with one above -infinity.
+  template <class T>
+  [[nodiscard]] static constexpr auto are_numbers(T const* x, std::size_t n) -> bool {
+    constexpr auto infinity = std::numeric_limits<double>::infinity();
+    auto some = false;
+    for (auto i = std::size_t{0}; i < n; ++i) {
+      auto const score = static_cast<double>(x[i]);
+      if (not(score < infinity)) return false;
+      some = some || score > -infinity;
+    }
+    return some;
   }
 };
 
