@@ -260,6 +260,22 @@ TEST_CASE("remote_agent: a busy address is asked again; an error that is null is
                  {.silence = 200ms}),
       Contains("status 503"));
 }
+TEST_CASE("remote_agent: a reply ends where it says why, with or without [DONE]") {
+  auto at = service([](auto const& exchange, std::size_t) {
+    begin_stream(exchange);
+    (void)exchange->write(event_of(R"({"action": "new_answer", )"));
+    (void)exchange->write(
+        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"\"}]}\n\n");  // it does not say
+    (void)exchange->write(
+        R"(data: {"choices":[{"delta":{"content":"\"content\": \"four\"}"},"finish_reason":"stop"}]})"
+        "\n\n");
+    exchange->end();
+  });
+  auto it = run({"ada"});
+  REQUIRE(it.with({at.agent()}));
+  CHECK(it.lost[0].empty());
+  CHECK(it.group.outcome().winner);
+}
 TEST_CASE("remote_agent: what is no stream of a reply is its failure, by its reason") {
   CHECK_THAT(
       failure_of([](auto const& exchange, std::size_t) {

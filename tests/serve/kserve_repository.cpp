@@ -72,6 +72,30 @@ TEST_CASE("kserve_repository: versions are listed, unloaded and loaded") {
   CHECK_THAT(failed.body, Contains("m: version 2: "));
   CHECK(s.version() == "2");  // the one before
 }
+TEST_CASE("kserve_repository: what a request brings is heeded, or refused") {
+  auto const s = service{};
+  auto const index = std::string{"/v2/repository/index"};
+  s.write("3", "three");
+  CHECK(s.post("/v2/repository/models/m/load", R"({"parameters":{}})").status == 400);
+  CHECK(json::parse(s.post(index, "{}").body).size() == 3);
+  CHECK(json::parse(s.post(index, R"({"ready":false})").body).size() == 3);
+  auto const ready = json::parse(s.post(index, R"({"ready":true})").body);
+  REQUIRE(ready.size() == 2);
+  CHECK((ready[0]["version"] == "1" && ready[1]["version"] == "2"));
+  for (auto const* body : {R"({"ready":1})", "[true]", "{", "3"})
+    CHECK(s.post(index, body).status == 400);
+
+  s.write("3", "3");
+  auto const load = [&](char const* body) { return s.post("/v2/repository/models/m/load", body); };
+  auto const refused = load(R"({"parameters":{"config":"{}"}})");
+  CHECK(refused.status == 400);
+  CHECK_THAT(refused.body, Contains("expected no parameters"));
+  CHECK(s.version() == "2");
+  CHECK(load("{}").status == 200);
+  CHECK(s.version() == "3");
+  CHECK(s.post("/v2/repository/models/m/unload", R"({"parameters":{"unload_dependents":false}})")
+            .status == 200);
+}
 TEST_CASE("kserve_repository: one request rolls a model back") {
   auto const s = service{};
   CHECK(s.version() == "2");

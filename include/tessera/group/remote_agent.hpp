@@ -196,6 +196,9 @@ class remote_conversation {
     if (not chunk.is_object()) throw std::runtime_error("expected JSON in its events, got none");
     if (chunk.contains("error") && not chunk["error"].is_null())
       throw std::runtime_error(message_of(chunk));
+    // Not all say [DONE] behind it.
+    auto const reason = chunk.value(reason_, nlohmann::json{});
+    ended_ = reason.is_string() && not reason.get_ref<std::string const&>().empty();
     auto piece = chunk.value(content_, nlohmann::json{});
     if (not piece.is_string()) return;
     reply_ += piece.get_ref<std::string const&>();
@@ -219,6 +222,7 @@ class remote_conversation {
   remote_agent_options options_;
   http_address address_;
   nlohmann::json::json_pointer content_{"/choices/0/delta/content"};
+  nlohmann::json::json_pointer reason_{"/choices/0/finish_reason"};
   std::vector<group_message> messages_;
   std::size_t version_ = 0;  ///< of the answers that it was told of
   std::optional<group_view> injected_;
