@@ -10,8 +10,8 @@ namespace tessera {
 /// A probability as part of a type, in millionths: dropout<0.2>. `at_run_time` is decided by the
 /// context of each call, so that one compiled model serves every value of an option.
 ///
-/// Errors  outside [0, 1), and what rounds to none or all of the millionths but is not 0; as part of
-///         a type it does not compile: tests/fail/probability_rounds_to_zero.cpp,
+/// Errors  outside [0, 1), and what rounds to none or all of the millionths but is not 0: as part
+///         of a type it does not compile, tests/fail/probability_rounds_to_zero.cpp,
 ///         tests/fail/probability_rounds_to_one.cpp
 struct probability {
   std::uint32_t millionths = 0;
