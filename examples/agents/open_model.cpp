@@ -3,6 +3,7 @@
 #include <tessera/program/terminal_text.hpp>
 #include <tessera/text/chat_template.hpp>
 #include <tessera/text/decode_stream.hpp>
+#include <tessera/text/end_tokens.hpp>
 #include <tessera/text/gguf_tokenizer.hpp>
 #include <tessera/train/workers.hpp>
 
@@ -65,12 +66,16 @@ class threaded_lanes final : public lane_model {
     throw text_error(file.path().string() + ": generate --raw and bench run it; " + e.what());
   }
 }
-/// How a conversation becomes tokens; empty where the file has no template.
-[[nodiscard]] auto encoder_of_chats(gguf const& file, std::shared_ptr<tokenizer const> const& words)
-    -> decltype(engine_texts::encode_chat) {
+[[nodiscard]] auto template_of(gguf const& file, tokenizer const& words)
+    -> std::optional<chat_template> {
   auto const jinja = file.find<std::string_view>("tokenizer.chat_template");
-  if (not jinja) return {};
-  auto const form = known_template(file, *jinja, *words);
+  if (not jinja) return std::nullopt;
+  return known_template(file, *jinja, words);
+}
+/// How a conversation becomes tokens.
+[[nodiscard]] auto encoder_of_chats(chat_template const& form,
+                                    std::shared_ptr<tokenizer const> const& words)
+    -> decltype(engine_texts::encode_chat) {
   return [words, form](std::vector<chat_message> const& messages) {
     auto turns = std::vector<chat_turn>{};
     for (auto const& one : messages) turns.push_back({one.role, one.content});
@@ -104,19 +109,13 @@ class spelt_tokens {
                             opening how) -> engine_texts {
   auto result = engine_texts{};
   result.encode = [words](std::string const& text) { return words->encode(text).ids; };
-  if (not how.texts_alone) result.encode_chat = encoder_of_chats(file, words);
+  auto const form = how.texts_alone ? std::nullopt : template_of(file, *words);
+  if (form) result.encode_chat = encoder_of_chats(*form, words);
   result.make_decoder = [words] { return std::make_unique<streamed_text>(words); };
   result.text_of = [spelt = std::make_shared<spelt_tokens>(words)](std::uint32_t token) {
     return spelt->text_of(token);
   };
-  for (auto const* const key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
-    if (auto const id = file.find<std::uint32_t>(key)) {
-      if (*id >= words->vocabulary_size())
-        file.fail(std::string{key} + ": expected a token below " +
-                  std::to_string(words->vocabulary_size()) + ", got " + std::to_string(*id));
-      result.end_tokens.push_back(*id);
-    }
-  if (result.end_tokens.empty()) file.fail("has no key \"tokenizer.ggml.eos_token_id\"");
+  result.end_tokens = end_tokens_of(file, *words, form ? form->end_of_turn() : "");
   return result;
 }
 

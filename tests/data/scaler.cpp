@@ -35,6 +35,11 @@ TEST_CASE("scaler: a column that does not change has a scale of 1, however its m
     }
   CHECK(standard_scaler::fit(table{{1}, {1 + 1e-9}}).scale(0) == Approx(5e-10).epsilon(1e-6));
 }
+TEST_CASE("scaler: a range that is nothing but rounding stays what it is") {
+  CHECK(min_max_scaler::fit(table{{0.3}, {0.1 + 0.2}}).scale(0) == 1);
+  CHECK(min_max_scaler::fit(table{{0}, {2.2e-15}}).scale(0) == 1);
+  CHECK(min_max_scaler::fit(table{{0}, {2.3e-15}}).scale(0) == 2.3e-15);
+}
 TEST_CASE("scaler: tables that do not fit are refused") {
   CHECK_THROWS_WITH(standard_scaler::fit(table(std::array<std::size_t, 2>{0, 3})),
                     "standard_scaler: expected a table with rows, got none");

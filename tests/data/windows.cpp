@@ -30,6 +30,15 @@ TEST_CASE("windows: a part held out shares no sample with what is left") {
     for (auto n = validation[i].begin; n < validation[i].end; ++n)
       CHECK_FALSE(seen.contains({validation[i].recording, n}));
   CHECK(hold_out({{0, 0, 100}}, 0).second.empty());
+  CHECK(hold_out({{0, 0, 0}}, 0.5).second.empty());
+}
+TEST_CASE("windows: a share of a part is what its digits say") {
+  for (auto hundredths = std::size_t{0}; hundredths < 100; ++hundredths)
+    for (auto const n : {1UL, 7UL, 100UL, 700UL, 12'345UL, 1'000'000'000'000UL}) {
+      auto const share = static_cast<double>(hundredths) / 100;
+      CHECK(hold_out({{0, 0, n}}, share).first.front().end == n - n * hundredths / 100);
+    }
+  CHECK(hold_out({{0, 0, 100}}, 0.2899).second.front().length() == 28);
 }
 TEST_CASE("windows: impossible numbers are refused") {
   CHECK_THROWS_WITH(windows({{0, 0, 3}}, 0), Catch::Contains("length of at least 1, got 0"));

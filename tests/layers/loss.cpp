@@ -52,6 +52,16 @@ TEST_CASE("huber: delta is above 0") {
   auto const y = tensor<float, shape<4>>{};
   CHECK_THROWS_AS(huber{.delta = 0}.value(as_const(y), as_const(y), 1.0F), std::invalid_argument);
 }
+TEST_CASE("cross_entropy: label_smoothing is a share") {
+  auto const y = tensor<float, shape<2, 3>>{};
+  auto const target = tensor<std::int32_t, shape<2>>{{0, 2}};
+  auto const value = [&](double smoothing) {
+    return cross_entropy{.label_smoothing = smoothing}.value(as_const(y), as_const(target), 0.5F);
+  };
+  for (auto const share : {1.5, -0.1, std::numeric_limits<double>::quiet_NaN()})
+    CHECK_THROWS_WITH(value(share), "cross_entropy: label_smoothing must be from 0 to 1");
+  for (auto const share : {0.0, 1.0}) CHECK(value(share) == Approx(std::log(3.0)));
+}
 
 // -- laws -----------------------------------------------------------------------------------------
 TEMPLATE_TEST_CASE("losses: the slope is the derivative of the value", "", mse, l1, huber,

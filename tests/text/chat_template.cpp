@@ -60,6 +60,7 @@ auto wrong_order(chat_template const& t, std::vector<chat_turn> const& turns) ->
 TEST_CASE("chat_template: conversations become what transformers' Jinja makes of them") {
   auto const& conversations = reference()[0];
   auto known = 0;
+  auto endings = 0;
   for (auto const& one : reference() | std::views::drop(1)) {
     auto const family = text_of(one, "family");
     if (family.empty()) continue;
@@ -82,12 +83,18 @@ TEST_CASE("chat_template: conversations become what transformers' Jinja makes of
       }
       auto const text = expected[0].get<std::string>();
       CHECK(t.render(turns, false) == text);
+      if (turns.back().role == "assistant" && turns.back().content == "b") {
+        ++endings;
+        CHECK((text.find("b" + std::string{t.end_of_turn()}) < text.size() ||
+               text.ends_with("b " + std::string{t.end_of_turn()})));
+      }
       CHECK(t.render(turns) == text + expected[1].get<std::string>());
       CHECK(t.render(turns, true, false) ==
             text + expected[expected.size() - 1].get<std::string>());
     }
   }
   CHECK(known >= 12);
+  CHECK(endings >= known);
 }
 TEST_CASE("chat_template: SmolLM2's begins with its own system message") {
   auto const t = chat_template::of(template_of("chatml"));

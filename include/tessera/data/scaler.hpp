@@ -58,10 +58,10 @@ struct column_scaler {
       scale(c) = own.scale(0);
     }
   }
-  /// A column that does not change is only shifted.
+  /// A column that changes by no more than what rounding makes of numbers near 1 is only shifted.
   void spare_constant_columns() {
     for (auto& s : scale)
-      if (s == 0) s = 1;
+      if (s < 10 * std::numeric_limits<double>::epsilon()) s = 1;
   }
 
  private:
@@ -92,7 +92,7 @@ struct standard_scaler : column_scaler {
   }
 };
 
-/// To [0, 1].
+/// To [0, 1]; a column whose range is below 10 epsilons stays as wide as it is, as in scikit-learn.
 struct min_max_scaler : column_scaler {
   [[nodiscard]] static auto fit(table const& x) -> min_max_scaler {
     check_rows(x, "min_max_scaler");

@@ -29,6 +29,12 @@ inline void check_order(tessera::recording_part const& p, char const* who) {
                                 std::to_string(p.begin) + " and ends at " + std::to_string(p.end));
 }
 
+/// How many whole ones of `n` a share is, though a share as 0.29 is a little less than it says.
+[[nodiscard]] inline auto part_of(double share, std::size_t n) -> std::size_t {
+  auto const product = share * static_cast<double>(n);
+  return static_cast<std::size_t>(product + std::max(1e-9, 1e-15 * product));
+}
+
 }  // namespace detail
 
 /// Every part must lie in a recording; `length_of(i)` is how many samples recording i has.
@@ -63,7 +69,7 @@ void check_parts(std::vector<recording_part> const& parts, std::size_t recording
   auto result = std::pair<std::vector<recording_part>, std::vector<recording_part>>{};
   for (auto const& p : parts) {
     detail::check_order(p, "hold_out");
-    auto const held = static_cast<std::size_t>(share * static_cast<double>(p.length()));
+    auto const held = std::min(detail::part_of(share, p.length()), p.length());
     result.first.push_back({p.recording, p.begin, p.end - held});
     if (held > 0) result.second.push_back({p.recording, p.end - held, p.end});
   }

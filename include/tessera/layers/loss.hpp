@@ -191,7 +191,7 @@ struct binary_cross_entropy {
 ///
 /// Shapes  y (..., Classes); target (...), integers: classes, or ignore_index for a row that does
 ///         not count
-/// Errors  a target that is no class breaks the contract
+/// Errors  a target that is no class breaks the contract; so does label_smoothing outside [0, 1]
 /// Source  reference values: tests/reference/loss.py
 struct cross_entropy {
   std::int64_t ignore_index = -100;
@@ -222,6 +222,8 @@ struct cross_entropy {
     constexpr auto classes = last_of<shape_of<Y>>;
     static_assert(std::same_as<shape_of<decltype(target)>, without_last<shape_of<Y>>>,
                   "cross_entropy: target has the shape of y without its last axis");
+    require(label_smoothing >= 0 && label_smoothing <= 1,
+            "cross_entropy: label_smoothing must be from 0 to 1");
     require(detail::has_rows_of(y, target), "cross_entropy: target has an element a row of y");
     return kernel_for<detail::cross_entropy_fn, backend_of<Y>>::rows(
         detail::cross_entropy_rows<T>{target.size(), classes, ignore_index,

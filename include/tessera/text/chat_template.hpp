@@ -45,6 +45,12 @@ class chat_template {
 
   /// "chatml", "qwen2.5", "qwen3", "llama-2" or "llama-3"; Qwen2's and SmolLM2's are "chatml".
   [[nodiscard]] auto family() const -> std::string_view { return match_.style->name; }
+  /// What ends a turn of the assistant.
+  [[nodiscard]] auto end_of_turn() const -> std::string_view {
+    using enum detail::chat_style::kind;
+    if (match_.style->family == llama_2) return end_text_;
+    return match_.style->family == llama_3 ? "<|eot_id|>" : "<|im_end|>";
+  }
   /// What the system says where a conversation does not begin with it.
   [[nodiscard]] auto default_system() const -> std::optional<std::string> const& {
     return match_.default_system;
