@@ -18,8 +18,7 @@ namespace tessera {
 /// The string that is complete first ends the text, of several the longest: the same one however
 /// the text is cut into pieces. No code point is given away in part.
 /// Cost    a few comparisons for each byte and string, whatever the pieces; a number for each byte
-/// of
-///         the strings
+///         of the strings
 /// Errors  std::invalid_argument for an empty string
 class stop_strings {
  public:
