@@ -55,6 +55,18 @@ static_assert(fits<[](auto x) { return x - mean(x * x, axis<-1>, keepdims); }>);
 static_assert(fits<[](auto x) { return max(x, 0) + softmax(x, axis<-1>); }>);
 template <class X> using flat = shape<shape_of<X>::capacity / 3, 3>;
 static_assert(fits<[](auto x) { return reshape<flat<decltype(x)>>(x) * 2; }>);
+struct of_weights {
+  template <class Storage> struct parameters {
+    tensor_in<Storage, shape<3, 4>> weight;
+    TESSERA_PARAMETERS(weight)
+  };
+  static constexpr auto forward(auto const& p, auto x) {
+    return x * sum(p.weight, axis<1>) +
+           sum(concatenate(axis<-1>, p.weight, p.weight), axis<-1>) * mean(x, axis<-1>, keepdims);
+  }
+};
+static_assert(tracing::by_samples<of_weights, tensor<float, shape<2, 3>, simd>>::are_apart);
+static_assert(tracing::by_samples<of_weights, tensor<float, shape<2, 3>, simd>>::have_same_axes);
 static_assert(not streamed<[](auto x) { return x - x[0]; }>::are_apart);
 static_assert(not streamed<[](auto x) { return x - slice(x, 0); }>::are_apart);
 static_assert(not streamed<[](auto x) { return x - slice(x, range<0, 1>); }>::are_apart);

@@ -45,7 +45,9 @@ TEST_CASE("action: an answer in a block of code may have blocks of its own") {
     INFO(text);
     CHECK(parse_action(text) == is);
   }
-  CHECK_THAT(fault("See ```\n" + answer + "\n```"), Contains("got other text"));
+  CHECK(parse_action("Here it is: ```json\n" + answer + "\n```") == is);
+  CHECK_THAT(fault("See ```json " + answer + "\n```"), Contains("got other text"));
+  CHECK_THAT(fault("x" + std::string(100'000, '`')), Contains("got other text"));
   CHECK_THAT(fault("```\n" + std::string(100'000, '`')), Contains("got other text"));
 }
 TEST_CASE("action: what is wrong with a reply is said") {

@@ -23,6 +23,11 @@ for seed in SEEDS:
     fresh()
     g.tensor(f"mixed.{seed}", torch.cat([torch.randn(3), torch.rand(2), torch.randn(2), torch.randint(0, 7, (3,)).float(),
                                          torch.randn(20), torch.randn(1)]))
+# From 2^32 / 20 on torch has another way: the lowest bytes of a few places, and a sum of all.
+torch.manual_seed(3)
+many = (torch.randperm(2**32 // 20) & 255).to(torch.uint8)
+g.tensor("randperm.many", torch.cat([many[:20], many[-20:]]))
+g.tensor("randperm.many.sum", sum((part.long() * torch.arange(len(part))).sum() for part in many.split(251)[::1000]))
 torch.manual_seed(1)
 lstm, linear = torch.nn.LSTM(3, 5, num_layers=2), torch.nn.Linear(5, 2)
 conv, mha = torch.nn.Conv1d(4, 6, 3, groups=2), torch.nn.MultiheadAttention(8, 2)

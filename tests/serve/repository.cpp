@@ -257,11 +257,18 @@ TEST_CASE("repository: what cannot be looked at stays as it is") {
   CHECK(s.factor() == 2);
   CHECK(s.models->index().size() == 2);
 
-  std::filesystem::remove(s.folder / "m/2/model.safetensors");
+  auto const aside = s.folder / "aside";
+  std::filesystem::rename(s.folder / "m/2/model.safetensors", aside);
   bar(s.folder / "m/2/model.safetensors");
   s.models->refresh();
   CHECK(s.factor() == 2);
   CHECK_THAT(s.models->index().at(1).reason, Contains("expected a file that can be looked at"));
+  auto const served = s.table.find("m", "2");
+  std::filesystem::remove(s.folder / "m/2/model.safetensors");
+  std::filesystem::rename(aside, s.folder / "m/2/model.safetensors");  // as it was
+  s.models->refresh();
+  CHECK(s.models->index().at(1).reason.empty());
+  CHECK(s.table.find("m", "2") == served);
 
   std::filesystem::rename(s.folder / "m", s.folder / ".m");
   bar(s.folder / "m");

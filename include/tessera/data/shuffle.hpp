@@ -14,12 +14,11 @@ namespace tessera {
 /// as torch's DistributedSampler. It depends on nothing that ran before, so that a resumed training
 /// has it again.
 ///
-/// Errors  std::invalid_argument for more than 214748363 examples, which torch shuffles otherwise
+/// Errors  std::invalid_argument for more examples than 32 bits number
 [[nodiscard]] inline auto shuffled(std::uint64_t seed, std::uint64_t epoch, std::size_t n)
     -> std::vector<std::uint32_t> {
-  if (n > torch_generator::most_permuted)
-    throw std::invalid_argument("shuffled: expected at most " +
-                                std::to_string(torch_generator::most_permuted) + " examples, got " +
+  if (n > 0xFFFF'FFFFU)
+    throw std::invalid_argument("shuffled: expected at most 4294967295 examples, got " +
                                 std::to_string(n));
   auto generator = torch_generator(seed + epoch);
   auto order = std::vector<std::uint32_t>(n);

@@ -85,7 +85,7 @@ template <class Op, class... A, std::ptrdiff_t Times>
 inline constexpr bool keeps_rows<nodes::result<Op, A...>, Times> = (keeps_rows<A, Times> && ...);
 
 /// False where an operation on a sequence and the same one on a sample count axes from the front,
-/// so that they are not the same axes.
+/// so that they are not the same axes. Of parameters they are.
 template <class Sequence, class Sample>
 inline constexpr bool same_axes = [] {
   using S = typename input_part<Sequence>::type;
@@ -111,7 +111,8 @@ inline constexpr bool same_axes<nodes::map<F, A...>, nodes::map<F, B...>> =
 template <class Op, class... A, class OtherOp, class... B>
   requires(sizeof...(A) == sizeof...(B))
 inline constexpr bool same_axes<nodes::result<Op, A...>, nodes::result<OtherOp, B...>> =
-    same_axes<Op, OtherOp> && (same_axes<A, B> && ...);
+    std::same_as<nodes::result<Op, A...>, nodes::result<OtherOp, B...>> ||
+    (same_axes<Op, OtherOp> && (same_axes<A, B> && ...));
 
 }  // namespace detail
 

@@ -40,21 +40,27 @@ namespace detail {
   auto const behind = text.find_first_not_of(" \t\r", text.find_first_not_of('`', at));
   return behind == std::string_view::npos || text[behind] == '\n';
 }
+/// Where they begin a line, or end it but for a name.
+[[nodiscard]] inline auto opens_block(std::string_view text, std::size_t at) -> bool {
+  constexpr auto names = std::string_view{"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"};
+  auto const name = text.find_first_not_of('`', at);
+  return begins_line(text, at) || ends_line(text, text.find_first_not_of(names, name));
+}
 /// What stands in the only block of code of a text, as models like to write JSON; else the text.
 /// What is in a line is none: an answer may have blocks of its own.
 [[nodiscard]] inline auto unfenced(std::string_view text) -> std::string_view {
   constexpr auto fence = std::string_view{"```"};
   constexpr auto none = std::string_view::npos;
   auto first = text.find(fence);
-  while (first != none && not begins_line(text, first))
-    first = text.find(fence, first + fence.size());
+  while (first != none && not opens_block(text, first))
+    first = text.find(fence, text.find_first_not_of('`', first));
   if (first == none) return text;
   auto const begin = text.find('\n', first);
   if (begin == none) return text;
   auto end = text.size();
   do {
     end = text.rfind(fence, end - 1);
-    while (end > 0 && text[end - 1] == '`') --end;  // first begins a line, and is before
+    while (end > 0 && text[end - 1] == '`') --end;  // first is before
   } while (end > begin && not begins_line(text, end) && not ends_line(text, end));
   return end > begin ? text.substr(begin, end - begin) : text;
 }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -45,6 +46,8 @@ class told_once {
       how_(text);
     else
       (void)std::fprintf(stderr, "warning: %s\n", text.c_str());
+  } catch (std::bad_alloc const&) {
+    (void)std::fputs("warning: no memory is left to tell of an exception\n", stderr);
   } catch (...) {
     std::terminate();  // telling has failed, too
   }

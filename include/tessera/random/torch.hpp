@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <tessera/core/contract.hpp>
 #include <tessera/core/elementary.hpp>
 #include <tessera/random/mt19937.hpp>
 
@@ -15,8 +14,6 @@ namespace tessera::inline TESSERA_TARGET {
 /// State     the engine and one kept normal number; a plain struct for checkpoints
 /// Accuracy  rand, uniform, randint, randperm and bernoulli: the bits of torch; normal: within
 ///           1e-6 of torch, whose vector loops round their logarithms and cosines otherwise
-/// Errors    randperm of more than 214748363 numbers, which torch shuffles otherwise, breaks the
-///           contract: tests/random/torch.cpp
 /// Source    torch 2.15 (ATen/core/DistributionsHelper.h), read off by
 /// tests/reference/random_streams.py
 class torch_generator {
@@ -56,11 +53,16 @@ class torch_generator {
   template <class T> constexpr void bernoulli(T* to, std::size_t n, double p) {
     for (auto i = std::size_t{0}; i < n; ++i) to[i] = rand<double>() < p ? T{1} : T{0};
   }
-  /// The most numbers that torch brings in order as `randperm` here does: 214748363.
-  static constexpr std::size_t most_permuted = 0xFFFFFFFFU / 20 - 1;
-  /// The numbers 0 .. n - 1 in random order.
+  /// The numbers 0 .. n - 1 in random order; of very many, as torch, by draws of 64 bits.
   template <class I> constexpr void randperm(I* to, std::size_t n) {
-    require(n <= most_permuted, "randperm: expected at most 214748363 numbers, got more");
+    if (n >= 0xFFFFFFFFU / 20) {
+      for (auto i = std::size_t{0}; i < n; ++i) {
+        auto const z = random64() % (i + 1);
+        to[i] = to[z];
+        to[z] = static_cast<I>(i);
+      }
+      return;
+    }
     for (auto i = std::size_t{0}; i < n; ++i) to[i] = static_cast<I>(i);
     for (auto i = std::size_t{0}; i + 1 < n; ++i) {
       auto const z = random() % (n - i);

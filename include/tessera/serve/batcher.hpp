@@ -83,6 +83,9 @@ class batcher {
       close();  // threads that are not joined would end the program
       throw std::runtime_error("batcher: thread " + std::to_string(threads_.size() + 1) + " of " +
                                std::to_string(count) + " cannot be made: " + e.code().message());
+    } catch (...) {
+      close();
+      throw;
     }
   }
   batcher(batcher const&) = delete;

@@ -41,6 +41,9 @@ class http_server {
       stop();  // threads that are not joined would end the program
       throw std::runtime_error("http_server: thread " + std::to_string(which) + " of " +
                                std::to_string(threads) + " cannot be made: " + e.code().message());
+    } catch (...) {
+      stop();
+      throw;
     }
   }
   http_server(http_server const&) = delete;

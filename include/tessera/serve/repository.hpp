@@ -187,8 +187,8 @@ class model_repository {
     refresh_model(name);
     auto reasons = std::string{};
     for (auto const& [version, one] : known_[name]) {
-      if (one.reason.empty()) continue;
-      reasons += (reasons.empty() ? "" : "; ") + version + ": " + one.reason;
+      if (one.why().empty()) continue;
+      reasons += (reasons.empty() ? "" : "; ") + version + ": " + one.why();
     }
     if (not reasons.empty()) throw http_error(400, name + ": version " + reasons);
     if (known_[name].empty()) throw http_error(400, name + ": expected a version, got none");
@@ -228,7 +228,7 @@ class model_repository {
     auto result = std::vector<version_report>{};
     for (auto const& [name, versions] : known_)
       for (auto const& [version, one] : versions)
-        result.push_back({name, version, one.served ? "READY" : "UNAVAILABLE", one.reason});
+        result.push_back({name, version, one.served ? "READY" : "UNAVAILABLE", one.why()});
     return result;
   }
   /// On the repository's own thread: what reads files is nothing for a server's.
@@ -242,7 +242,12 @@ class model_repository {
   struct version_files {
     std::string seen;  ///< sizes and times of its files when it was last tried
     std::string reason;
+    std::string unseen;  ///< why they could not be looked at
     bool served = false;
+
+    [[nodiscard]] auto why() const -> std::string const& {
+      return unseen.empty() ? reason : unseen;
+    }
   };
 
   /// What cannot be looked at (EIO, EACCES) may be there as ever; a link into nothing is not.
@@ -304,10 +309,15 @@ class model_repository {
   void refresh_version(std::string const& name, std::string const& version, version_files& one) {
     auto const folder = root_ / name / version;
     try {
-      auto const before = std::exchange(one.seen, {});
-      one.seen = look_of(folder / "model.safetensors") + look_of(folder / "config.json") +
-                 look_of(root_ / name / "config.json");
-      if (one.seen == before) return;
+      auto const look = look_of(folder / "model.safetensors") + look_of(folder / "config.json") +
+                        look_of(root_ / name / "config.json");
+      one.unseen.clear();
+      if (std::exchange(one.seen, look) == look) return;
+    } catch (...) {
+      one.unseen = detail::failure_of("the file system");
+      return;
+    }
+    try {
       auto config = detail::object_in_file(root_ / name / "config.json");
       config.merge_patch(detail::object_in_file(folder / "config.json"));
       auto const kind = config.value("kind", name);

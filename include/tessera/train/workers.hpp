@@ -46,6 +46,9 @@ class workers {
       stop();  // threads that are not joined would end the program
       throw std::runtime_error("workers: thread " + std::to_string(threads_.size() + 2) + " of " +
                                std::to_string(size()) + " cannot be made: " + e.code().message());
+    } catch (...) {
+      stop();
+      throw;
     }
   }
   workers(workers const&) = delete;

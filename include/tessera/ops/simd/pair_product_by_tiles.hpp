@@ -44,6 +44,7 @@ template <class Stored> struct pair_product_by_tiles {
   weight_matrix<float, Stored> const& w;
 
   void run() const {
+    if (p.rows == 0) return;
     alignas(64) float x[most * side * side];
     auto const threads = is_shared(p.rows, p.out, p.in)
                              ? threads_for(p.rows * p.out * p.in, current_team->threads)

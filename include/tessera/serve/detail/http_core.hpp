@@ -172,7 +172,7 @@ class http_core : public std::enable_shared_from_this<http_core> {
         accept();
         return;
       } catch (...) {
-        told.of_exception("the server's socket");
+        told.of_exception("a listener");  // a name that takes no memory
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
       }
   }
