@@ -57,11 +57,14 @@ namespace detail {
   if (first == none) return text;
   auto const begin = text.find('\n', first);
   if (begin == none) return text;
-  auto end = text.size();
-  do {
-    end = text.rfind(fence, end - 1);
-    while (end > 0 && text[end - 1] == '`') --end;  // first is before
-  } while (end > begin && not begins_line(text, end) && not ends_line(text, end));
+  auto const last_before = [&](std::size_t at) {
+    at = text.rfind(fence, at);
+    while (at > 0 && text[at - 1] == '`') --at;  // first is not behind it
+    return at;
+  };
+  auto end = last_before(text.size());
+  while (end > begin && not begins_line(text, end) && not ends_line(text, end))
+    end = last_before(end - 1);
   return end > begin ? text.substr(begin, end - begin) : text;
 }
 /// A member that is a text; anything else is an error that says so.
