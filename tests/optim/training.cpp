@@ -218,13 +218,13 @@ TEST_CASE("training: a loss that is no number leaves parameters and moments as t
   survives<fused_gradient_descent>(bad, wrong);
 }
 TEST_CASE("training: a batch whose targets are all ignored has no loss and no slopes") {
-  using model = sequential<linear<3, 4>>;
-  using X = tensor<float, shape<2, 3>>;
-  auto t = std::make_unique<training<model, X, gradient_descent>>();
+  using classifier = sequential<linear<3, 4>>;
+  using features = tensor<float, shape<2, 3>>;
+  auto t = std::make_unique<training<classifier, features, gradient_descent>>();
   auto random = torch_generator(1);
-  model::initialize(t->parameters, random);
+  classifier::initialize(t->parameters, random);
   auto const before = t->parameters;
-  auto x = X{};
+  auto x = features{};
   test::fill(x, 1);
   auto const ignored = tensor<std::int32_t, shape<2>>{{-100, -100}};
   CHECK(t->step(x, ignored, cross_entropy{}, gradient_descent{.rate = 1}) == 0);
