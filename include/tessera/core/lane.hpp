@@ -47,7 +47,7 @@ template <> struct format<double> {
 template <class T>
 concept number = std::is_same_v<T, float> || std::is_same_v<T, double>;
 template <class T>
-concept whole_number = std::is_integral_v<T>;
+concept whole_number = requires(T x) { x % x; };
 
 // -- bits -----------------------------------------------------------------------------------------
 
