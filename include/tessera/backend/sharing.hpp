@@ -50,6 +50,13 @@ template <class F> void in_parts(std::size_t parts, F const& f) {
                     [](void* self, std::size_t i) { (*static_cast<F const*>(self))(i); });
 }
 
+/// The threads of this thread's team that so much work is worth, where `enough` takes one of them
+/// several times as long as others need to begin: a share has half of that at least, or about.
+[[nodiscard]] inline auto threads_worth(std::size_t work, std::size_t enough) -> std::size_t {
+  auto const worth = work / (enough / 2);
+  return current_team->threads < worth ? current_team->threads : worth;
+}
+
 /// Numbers that one thread takes some microseconds to pass over, several times as long as others
 /// need to begin.
 inline constexpr std::size_t numbers_worth_sharing = std::size_t{1} << 16U;
@@ -58,10 +65,9 @@ inline constexpr std::size_t numbers_worth_sharing = std::size_t{1} << 16U;
 /// numbers, `each` of a thing, are worth it; shares are multiples of `unit`.
 template <class F>
 void in_shares_of(std::size_t things, std::size_t unit, std::size_t each, F const& f) {
-  auto const worth = things * each / (numbers_worth_sharing / 2);
-  if (worth < 2 || current_team == nullptr) return f(share{0, things});
-  auto const parts =
-      shares(things, unit, current_team->threads < worth ? current_team->threads : worth);
+  auto const numbers = things * each;
+  if (numbers < numbers_worth_sharing || current_team == nullptr) return f(share{0, things});
+  auto const parts = shares(things, unit, threads_worth(numbers, numbers_worth_sharing));
   in_parts(parts.count, [&](std::size_t i) { f(parts[i]); });
 }
 

@@ -56,28 +56,16 @@ template <class T, class S, class B, bool U>
 struct input_part<nodes::strided_leaf<T, S, B, U>> {
   using type = S;
 };
-template <class S> [[nodiscard]] constexpr auto first_extent() -> std::ptrdiff_t {
-  if constexpr (S::rank == 0)
-    return 1;
-  else
-    return S::extents[0];
-}
-template <class S> struct without_first {
-  using type = S;
-};
-template <std::ptrdiff_t First, std::ptrdiff_t... Rest>
-struct without_first<shape<First, Rest...>> {
-  using type = shape<Rest...>;
-};
-
 /// False where a part of the input has not all Times rows in their order.
 template <class E, std::ptrdiff_t Times>
 inline constexpr bool keeps_rows = [] {
   using S = typename input_part<E>::type;
   if constexpr (std::is_void_v<S>)
     return true;
+  else if constexpr (S::rank == 0)
+    return false;
   else
-    return first_extent<S>() % Times == 0;
+    return S::extents[0] % Times == 0;
 }();
 template <class F, class... A, std::ptrdiff_t Times>
 inline constexpr bool keeps_rows<nodes::map<F, A...>, Times> = (keeps_rows<A, Times> && ...);
@@ -92,10 +80,12 @@ inline constexpr bool same_axes = [] {
   using R = typename input_part<Sample>::type;
   if constexpr (std::is_void_v<S> || std::is_void_v<R>)
     return true;
+  else if constexpr (S::rank == 0)
+    return std::same_as<S, R>;
   else if constexpr (S::rank == R::rank)  // times and lanes in one axis
-    return std::same_as<typename without_first<S>::type, typename without_first<R>::type>;
+    return std::same_as<without_first<S>, without_first<R>>;
   else
-    return std::same_as<typename without_first<S>::type, R>;
+    return std::same_as<without_first<S>, R>;
 }();
 template <class J, bool K, std::ptrdiff_t... Axes>
 inline constexpr bool same_axes<nodes::reduction<J, K, Axes...>, nodes::reduction<J, K, Axes...>> =

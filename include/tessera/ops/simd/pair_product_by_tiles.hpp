@@ -66,6 +66,9 @@ template <class Stored> struct pair_product_by_tiles {
   struct part {
     std::size_t row, rows;
     std::size_t k, depth;
+
+    /// Tiles along the depth.
+    [[nodiscard]] auto steps() const -> std::size_t { return (depth + length - 1) / length; }
   };
   /// A group of them, its tiles, and how many groups there are.
   struct rows_here {
@@ -142,7 +145,7 @@ template <class Stored> struct pair_product_by_tiles {
                [&](std::size_t i) { multiply(here, {0, here.rows}, of_outputs[i], x); });
   }
   void put_rows(part const& here, share const& rows, float* x) const {
-    auto const steps = (here.depth + length - 1) / length;
+    auto const steps = here.steps();
     for (auto r = rows.first; r < rows.first + rows.count; r += side) {
       auto const first = r / group * group;
       auto const apart = here.rows - first > side ? at_once : 1;
@@ -153,7 +156,7 @@ template <class Stored> struct pair_product_by_tiles {
                 float const* x) const {
     auto const in_use = lane::tiles_in_use<row_bytes>();
     auto const end = outputs.first + outputs.count;
-    auto const steps = (here.depth + length - 1) / length;
+    auto const steps = here.steps();
     auto const last_row = of_rows.first + of_rows.count;
     auto const groups = (of_rows.count + group - 1) / group;
     turning before;
@@ -202,7 +205,7 @@ template <class Stored> struct pair_product_by_tiles {
     auto const* const from =
         reinterpret_cast<std::byte const*>(w.blocks_of_row(o)) + here.k * sizeof(bf16);
     auto const row = p.in * sizeof(bf16);
-    auto const steps = (here.depth + length - 1) / length;
+    auto const steps = here.steps();
     auto const whole = count == Outputs * side ? here.depth / length : 0;
     auto const* x = rows.x;
     auto const lines = (Outputs * side + rows.groups - 1) / rows.groups;

@@ -21,8 +21,7 @@ inline constexpr std::size_t worth_sharing = std::size_t{1} << 19U;
 
 /// The threads of this thread's team, `most` at most, that so many multiply-adds are worth.
 [[nodiscard]] inline auto threads_for(std::size_t multiply_adds, std::size_t most) -> std::size_t {
-  auto const worth = multiply_adds / (worth_sharing / 2);
-  auto const threads = current_team->threads < worth ? current_team->threads : worth;
+  auto const threads = threads_worth(multiply_adds, worth_sharing);
   return threads < most ? threads : most;
 }
 
