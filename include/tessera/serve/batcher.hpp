@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/start_threads.hpp>
 #include <tessera/io/told_once.hpp>
 #include <tessera/serve/model.hpp>
 
@@ -15,7 +16,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -76,17 +76,9 @@ class batcher {
     if (options_.most_rows == 0 || options_.most_rows > bound) options_.most_rows = bound;
     auto const count = std::max<std::size_t>(options_.runners, 1);
     for (auto i = std::size_t{0}; i < count; ++i) runners_.push_back(model_->make_runner());
-    threads_.reserve(count);
-    try {
-      for (auto const& runner : runners_) threads_.emplace_back([&] { work(*runner); });
-    } catch (std::system_error const& e) {
-      close();  // threads that are not joined would end the program
-      throw std::runtime_error("batcher: thread " + std::to_string(threads_.size() + 1) + " of " +
-                               std::to_string(count) + " cannot be made: " + e.code().message());
-    } catch (...) {
-      close();
-      throw;
-    }
+    detail::start_threads(
+        threads_, "batcher", 0, count, [this](std::size_t i) { work(*runners_[i]); },
+        [this] { close(); });
   }
   batcher(batcher const&) = delete;
   auto operator=(batcher const&) -> batcher& = delete;

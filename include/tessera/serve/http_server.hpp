@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/start_threads.hpp>
 #include <tessera/serve/detail/http_session.hpp>
 #include <tessera/train/interrupt.hpp>
 
-#include <system_error>
 #include <thread>
 
 /// HTTP/1.1 by Boost.Beast. It takes long to compile: include it where the program begins, and
@@ -32,19 +32,9 @@ class http_server {
       : core_(std::make_shared<detail::http_core>(std::move(options), std::move(handler))) {
     core_->listen();
     auto const threads = std::max<std::size_t>(core_->options.threads, 1);
-    threads_.reserve(threads);
-    try {
-      for (auto i = std::size_t{0}; i < threads; ++i)
-        threads_.emplace_back([core = core_] { core->serve(); });
-    } catch (std::system_error const& e) {
-      auto const which = threads_.size() + 1;
-      stop();  // threads that are not joined would end the program
-      throw std::runtime_error("http_server: thread " + std::to_string(which) + " of " +
-                               std::to_string(threads) + " cannot be made: " + e.code().message());
-    } catch (...) {
-      stop();
-      throw;
-    }
+    detail::start_threads(
+        threads_, "http_server", 0, threads, [core = core_](std::size_t) { core->serve(); },
+        [this] { stop(); });
   }
   http_server(http_server const&) = delete;
   auto operator=(http_server const&) -> http_server& = delete;

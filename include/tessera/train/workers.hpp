@@ -3,6 +3,7 @@
 
 #include <tessera/backend/sharing.hpp>
 #include <tessera/core/config.hpp>
+#include <tessera/io/start_threads.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -11,7 +12,6 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -39,17 +39,8 @@ class workers {
       : longest_(std::thread::hardware_concurrency() >= threads ? 1'000'000 : 0),
         team_{threads == 0 ? 1 : threads, this, run_shared} {
     failed_.resize(size());
-    threads_.reserve(size() - 1);
-    try {
-      for (auto i = std::size_t{1}; i < size(); ++i) threads_.emplace_back([this, i] { serve(i); });
-    } catch (std::system_error const& e) {
-      stop();  // threads that are not joined would end the program
-      throw std::runtime_error("workers: thread " + std::to_string(threads_.size() + 2) + " of " +
-                               std::to_string(size()) + " cannot be made: " + e.code().message());
-    } catch (...) {
-      stop();
-      throw;
-    }
+    detail::start_threads(
+        threads_, "workers", 1, size(), [this](std::size_t i) { serve(i); }, [this] { stop(); });
   }
   workers(workers const&) = delete;
   auto operator=(workers const&) -> workers& = delete;
