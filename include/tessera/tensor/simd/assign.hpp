@@ -83,7 +83,9 @@ template <> struct kernel_for<detail::assign_fn, simd> {
   }
 
  private:
-  template <class T> static void row_of(detail::share const& part, auto const& from, auto* to) {
+  /// A copy of `from` is this function's alone, so that its places stay in registers: what a vector
+  /// is stored to could be one of another's.
+  template <class T> static void row_of(detail::share const part, auto const from, auto* to) {
     for_each_vector<T>(part.count, [&](auto lanes, std::size_t i) TESSERA_INLINE {
       lanes.store(to + part.first + i, from.get(lanes, part.first + i));
     });
