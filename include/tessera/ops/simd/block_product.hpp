@@ -99,6 +99,9 @@ template <class Stored> struct block_kernel {
   /// little, and tiles for many rows are half empty.
   static constexpr auto most_by_few = few_rows == 8 ? 3 * few_rows : few_rows;
   static constexpr auto stack = stack_of_turned;
+  /// By vectors, with two of outputs: a Zen 5 begins two products of pairs in a cycle, each of
+  /// which takes six, so eight sums would be two thirds of its rate.
+  static constexpr auto rows_of_tile = std::size_t{width == 16 && is_pairs<Stored> ? 8 : 4};
 
   /// Bytes without a sign, in tiles: those of x have one.
   static constexpr auto fills_tiles = [] {
@@ -155,7 +158,7 @@ template <class Stored> struct block_kernel {
     if (p.rows <= most_by_few) return by_few_after_few();
     if constexpr (few_rows < 8)
       if (p.rows <= 8) return by_many_rows<8, 1>();
-    by_many_rows<most_rows_of_turned, 2>();
+    by_many_rows<most_rows_of_turned, 2, rows_of_tile>();
   }
   /// Blocks of the rows of a tile.
   void round(std::size_t row, std::size_t rows, std::size_t b, std::size_t count,
@@ -224,7 +227,8 @@ template <class Stored> struct block_kernel {
   void by_many_rows() const {
     auto const rows =
         std::min(MostRows, (equal_parts(p.rows, MostRows) + Group - 1) / Group * Group);
-    constexpr auto room = stack - (Group > 4 ? 2 * lane::tile_bytes : 0);  // for sums of tiles
+    constexpr auto room =
+        stack - (Group == lane::tile_rows ? 2 * lane::tile_bytes : 0);  // for sums of tiles
     auto const most = room / (rows * sizeof(rounded) + Panels * sizeof(turned));
     alignas(turned) std::byte memory[room];
     auto* const weights = new (memory) turned[Panels * most];
