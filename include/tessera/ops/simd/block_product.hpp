@@ -279,7 +279,10 @@ template <class Stored> struct block_kernel {
   template <std::size_t Panels, std::size_t Group>
   void turn_once(rounded const* x, turned* weights, share const& rows, std::size_t o,
                  share const& b) const {
-    auto const asks = questions{asks_for(b.first, b.count)};
+    // What the first part has asked for is no nearer than a third level where all of it is large.
+    auto const is_near = b.first == 0 || whole * blocks * sizeof(format) < tiles::large;
+    auto const asks = is_near ? questions{asks_for(b.first, b.count)}
+                              : questions{.each = 0, .rows = width, .count = b.count};
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b.first);
       for (auto i = std::size_t{0}; i < b.count; ++i) {
