@@ -74,6 +74,38 @@ template <class Model, class X>
 
 using rows = tensor<float, shape<at_most(3), 2>>;
 
+/// What an operation reads that no input, tensor or operation before it is.
+[[nodiscard]] auto dangling(message const& graph) -> names {
+  auto known = graph.each(input, 1);
+  for (auto const& t : graph.each(initializer, 8)) known.push_back(t);
+  auto result = names{};
+  auto const look = [&](std::string const& read) {
+    if (std::find(known.begin(), known.end(), read) == known.end()) result.push_back(read);
+  };
+  for (auto const& n : graph.all(node)) {
+    for (auto const& read : message(n).all(1)) look(read);
+    for (auto const& made : message(n).all(2)) known.push_back(made);
+  }
+  for (auto const& out : graph.each(output, 1)) look(out);
+  return result;
+}
+
+namespace mine {
+struct token_types {};
+/// Carries what comes out.
+struct kept : any_shape, without_parameters {
+  static constexpr auto forward(auto const&, auto x) { return x; }
+};
+auto to_onnx(kept const&, auto& at, onnx_value const& x) -> onnx_value {
+  auto const y = at.like("Add", x, {x.name});
+  if (at.call.carries) {
+    at.state_out("last_n", y);
+    at.state_out("twice_n", y);
+  }
+  return y;
+}
+}  // namespace mine
+
 }  // namespace
 
 // -- bytes: a whole file by hand ------------------------------------------------------------------
@@ -147,6 +179,49 @@ TEST_CASE("onnx: state comes in and goes out where it is asked for, y first") {
   CHECK(shape_in(g.inner(output, 1)) == names{"5", "3"});
   CHECK(graph_of<restarted<model>, X>({.state = true}).each(input, 1) == names{"x"});
 }
+TEST_CASE("onnx: a causal convolution with state sees more samples than come in") {
+  using model = conv1d<2, 4, 3, conv1d_options{.causal = true}>;
+  auto const has = [](message const& graph, char const* name) {
+    auto const all = graph.each(initializer, 8);
+    return std::count(all.begin(), all.end(), name) == 1;
+  };
+  auto const alone = graph_of<model, tensor<float, shape<8, 2>>>({.state = true});
+  CHECK(has(alone, "integers 10 1 2"));
+  CHECK(has(alone, "integers 8 4"));
+  CHECK(shape_in(alone.inner(output)) == names{"8", "4"});
+  auto const lanes = graph_of<model, tensor<float, shape<4, 2, 3, 2>>>({.state = true});
+  CHECK(has(lanes, "integers 6 6 2"));
+}
+TEST_CASE("onnx: a state that is an output, too, or two of them") {
+  for (auto const state : {false, true}) {
+    auto const last = graph_of<sequential<linear<2, 2>, mine::kept>, rows>({.state = state});
+    CHECK(dangling(last).empty());
+    CHECK(last.each(output, 1) == (state ? names{"y", "1.last_n", "1.twice_n"} : names{"y"}));
+    CHECK(dangling(graph_of<sequential<mine::kept, linear<2, 2>>, rows>({.state = state})).empty());
+  }
+}
+TEST_CASE("onnx: a tag of one's own is no other tag of that name") {
+  using E = tensor<float, shape<at_most(4)>>;
+  using X = tensor<float, shape<at_most(4), 5>>;
+  auto const reads_condition = []<class Tag>(Tag) {
+    using model =
+        with<tag::condition, identity, Tag, sequential<token_type_embedding<3, 5>, linear<5, 2>>>;
+    static parameters_of<model, owned<float>> p;
+    auto const bytes = onnx_bytes<model, X, given_as<tag::condition, E>>(p);
+    for (auto const& n : message(bytes).inner(7).all(node))
+      for (auto const& read : message(n).all(1))
+        if (read == "condition") return true;
+    return false;
+  };
+  CHECK(reads_condition(tag::token_types{}));
+  CHECK_FALSE(reads_condition(mine::token_types{}));
+}
+TEST_CASE("onnx: names that the user chose do not meet those of operations") {
+  CHECK(graph_of<linear<2, 2>, rows>({.output = "Add"}).each(output, 1) == names{"Add"});
+  auto const g = graph_of<sequential<gelu_layer, linear<2, 2>>, rows>({.input = "number 1"});
+  CHECK(g.each(input, 1) == names{"number 1"});
+  CHECK(dangling(g).empty());
+}
 TEST_CASE("onnx: gates stand in the order of ONNX") {
   auto p = parameters_of<lstm_layer<1, 1>, owned<float>>{};
   for (auto i = std::size_t{0}; i < 4; ++i) p.weight_ih.data()[i] = static_cast<float>(i);
@@ -217,6 +292,11 @@ TEST_CASE("onnx: what cannot be a file is refused before anything is written") {
   CHECK_THROWS_WITH(save({.extents = {"batch", "time"}}),
                     "save_onnx: expected names of 1 bounded extents, got 2");
   CHECK_THROWS_WITH(save({.input = "y"}), "save_onnx: two values of the graph are called \"y\"");
+  for (auto const& options : {onnx_options{.name = ""}, onnx_options{.extents = {""}}})
+    CHECK_THROWS_WITH(save(options),
+                      "save_onnx: expected names of the model and its extents, got an empty one");
+  for (auto const& options : {onnx_options{.input = ""}, onnx_options{.output = ""}})
+    CHECK_THROWS_WITH(save(options), "save_onnx: expected a name of a value, got an empty one");
   using twice_the_same = sequential<named<"a", linear<2, 2>>, named<"a", linear<2, 2>>>;
   CHECK_THROWS_WITH(
       (onnx_bytes<twice_the_same, rows>(parameters_of<twice_the_same, owned<float>>{})),

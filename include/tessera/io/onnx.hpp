@@ -17,7 +17,8 @@ struct onnx_options {
   std::string name = "model";
   std::string input = "x";
   std::string output = "y";
-  /// Names of the bounded ones of X, then of other inputs; else axis_0, condition_axis_0, ...
+  /// Names of all bounded ones of X, then of other inputs; without any axis_0, condition_axis_0,
+  /// ...
   std::vector<std::string> extents = {};
   bool state = false;  ///< what layers carry from call to call comes in and goes out
   std::map<std::string, std::string> metadata = {};
@@ -63,17 +64,20 @@ template <class Model, class X, class... Inputs>
   if (not options.extents.empty() && options.extents.size() != bounded)
     throw onnx_error("save_onnx: expected names of " + std::to_string(bounded) +
                      " bounded extents, got " + std::to_string(options.extents.size()));
+  if (options.name.empty() || std::ranges::count(options.extents, "") > 0)
+    throw onnx_error("save_onnx: expected names of the model and its extents, got an empty one");
   onnx_graph::check_size(std::uint64_t{parameter_count<Model>} * sizeof(float));
   auto graph = onnx_graph{};
   auto names = std::span<std::string const>{options.extents};
   auto call = onnx_call{.carries = options.state};
+  graph.keep(options.output);
   auto inputs = std::vector{onnx_input<X>(graph, options.input, "axis_", names)};
   (
       [&] {
         auto const tag = onnx_tag_name<typename Inputs::tag_type>();
         using E = typename Inputs::tensor_type;
         inputs.push_back(onnx_input<E>(graph, tag, tag + "_axis_", names));
-        call.inputs.emplace(tag, inputs.back());
+        call.inputs.emplace(onnx_tag_key<typename Inputs::tag_type>(), inputs.back());
       }(),
       ...);
   graph.result(options.output,
@@ -91,11 +95,14 @@ template <class Model, class X, class... Inputs>
 ///           and their bounds are in the metadata. Inputs are given_as<Tag, E> of what calls
 ///           give besides it, and are called by their tags: "condition"
 /// State     with options.state, what layers carry from call to call; else a call starts from zero
-/// Accuracy  1e-5 of what `inference` gives: tests/readers/onnx_models.py
+/// Accuracy  1e-5 of what `inference` gives: tests/readers/onnx_models.py. The graph's numbers are
+///           floats: where `inference` rounds what it reads (weights as_stored, keys and values of
+///           half_cache), they differ by that rounding
 /// Cost      three times the bytes of the parameters, on the way
 /// Errors    a layer that has no to_onnx (io/onnx/place.hpp), or none for its options:
-///           tests/fail/onnx_unknown_layer.cpp; onnx_error for more than 2 GB, and, with
-///           options.state, for a cache of attention or the position of a stream
+///           tests/fail/onnx_unknown_layer.cpp; onnx_error for more than 2 GB, names that
+///           are empty, given twice or not as many as bounded extents, and, with options.state,
+///           for a cache of attention or the position of a stream
 template <class Model, class X, class... Inputs, class P, class S>
   requires(not std::same_as<S, onnx_options>)
 [[nodiscard]] auto onnx_bytes(P const& p, S const& statistics, onnx_options const& options = {})
@@ -107,11 +114,15 @@ template <class Model, class X, class... Inputs, class P, class S>
                 "save_onnx: the model does not take this input, or needs another beside it");
   constexpr auto own = are_parameters_of<L, P>;
   static_assert(own, "save_onnx: the parameters are those of another model");
+  constexpr auto reads =
+      (not std::same_as<typename Inputs::tag_type, tag::attention_weights> && ...);
+  static_assert(reads,
+                "save_onnx: attention_weights are written, not read: a graph does not give them");
   constexpr auto complete = not about_of<L>.statistics || not std::same_as<S, nothing>;
   static_assert(complete,
                 "save_onnx: the model has statistics, which are saved, too: save_onnx(path, "
                 "parameters, statistics)");
-  if constexpr (fits && own && complete) {
+  if constexpr (fits && own && reads && complete) {
     using unknown = decltype(detail::first_unknown_to_onnx<Model, X, call>());
     constexpr auto known = std::same_as<unknown, nothing>;
     if constexpr (not known)

@@ -77,9 +77,9 @@ template <class From, class Net, class Into, class Body>
 auto to_onnx(with<From, Net, Into, Body> const& layer, auto& at, onnx_value const& x)
     -> onnx_value {
   auto const from = at.call.template value<From>();
-  at.call.inputs.erase(onnx_tag_name<From>());
+  at.call.inputs.erase(onnx_tag_key<From>());
   auto const made = onnx_of_child<0>(layer, at, from);
-  at.call.inputs.insert_or_assign(onnx_tag_name<Into>(), made);
+  at.call.inputs.insert_or_assign(onnx_tag_key<Into>(), made);
   return onnx_of_child<1>(layer, at, x);
 }
 /// A forward-only layer: the struct itself says how it is written.

@@ -101,17 +101,26 @@ class onnx_graph {
     claim(name);
     return inputs_.emplace_back(onnx_value{name, std::move(shape), type});
   }
-  /// The value under another name, as an output.
-  void output(std::string const& name, onnx_value value) {
+  /// Names an output before others are.
+  void keep(std::string const& name) {
     claim(name);
+    kept_.insert(name);
+  }
+  /// The value under another name, as an output; who knows it by its own may go on to read it.
+  void output(std::string const& name, onnx_value value) {
+    if (kept_.erase(name) == 0) claim(name);
+    value.name = name_of(value.name);
     auto const made =
         std::ranges::any_of(nodes_, [&](auto const& n) { return n.outputs[0] == value.name; });
-    if (made) {
+    auto const out =
+        std::ranges::any_of(outputs_, [&](auto const& v) { return v.name == value.name; });
+    if (made && not out) {
       for (auto& n : nodes_) {
         std::ranges::replace(n.outputs, value.name, name);
         std::ranges::replace(n.inputs, value.name, name);
       }
-    } else {  // an input that comes out as it went in
+      renamed_.emplace(value.name, name);
+    } else {  // an input that comes out as it went in, or an output that comes out twice
       nodes_.push_back({"Identity", name + "/Identity", {value.name}, {name}, {}});
     }
     value.name = name;
@@ -162,6 +171,7 @@ class onnx_graph {
     if (outputs == 1) names.push_back(base);
     for (auto i = std::size_t{0}; outputs > 1 && i < outputs; ++i)
       names.push_back(unused(base + '.' + std::to_string(i)));
+    for (auto& input : inputs) input = name_of(input);
     nodes_.push_back({op, base, std::move(inputs), names, std::move(attributes)});
     return names;
   }
@@ -218,18 +228,24 @@ class onnx_graph {
     for (auto const& a : n.attributes) to.message(5, detail::onnx_bytes_of(a));
     return to;
   }
+  /// A value's name, which is another one since it is an output.
+  [[nodiscard]] auto name_of(std::string const& name) const -> std::string const& {
+    auto const found = renamed_.find(name);
+    return found == renamed_.end() ? name : found->second;
+  }
   void claim(std::string const& name) {
+    if (name.empty()) throw onnx_error("save_onnx: expected a name of a value, got an empty one");
     if (not names_.insert(name).second)
       throw onnx_error("save_onnx: two values of the graph are called \"" + name + '"');
   }
   template <class T>
   auto shared(std::string const& name, onnx_type type, std::vector<std::int64_t> const& extents,
               std::vector<T> const& numbers) -> std::string {
-    if (shared_.insert(name).second) {
-      claim(name);
-      tensors_.push_back(detail::onnx_bytes_of(name, type, extents, numbers));
-    }
-    return name;
+    auto const found = shared_.find(name);
+    if (found != shared_.end()) return found->second;
+    auto const own = unused(name);  // an input may be called so
+    tensors_.push_back(detail::onnx_bytes_of(own, type, extents, numbers));
+    return shared_.emplace(name, own).first->second;
   }
 
   std::vector<operation> nodes_;
@@ -237,7 +253,9 @@ class onnx_graph {
   std::vector<onnx_value> inputs_;
   std::vector<onnx_value> outputs_;
   std::set<std::string> names_;
-  std::set<std::string> shared_;  ///< names of numbers that several operations may read
+  std::set<std::string> kept_;                  ///< of outputs that are not yet there
+  std::map<std::string, std::string> shared_;   ///< of numbers that several operations may read
+  std::map<std::string, std::string> renamed_;  ///< of values that are outputs
 };
 
 }  // namespace tessera

@@ -78,11 +78,15 @@ template <std::size_t I, class S>
 
 }  // namespace detail
 
+/// A tag as it is written with its namespaces: two tags may have one name.
+template <class Tag> [[nodiscard]] constexpr auto onnx_tag_key() -> std::string_view {
+  auto const text = std::string_view{__PRETTY_FUNCTION__};
+  auto const begin = text.find("Tag = ") + 6;
+  return text.substr(begin, text.find_first_of(";]", begin) - begin);
+}
 /// The name of a tag: "condition" of tag::condition.
 template <class Tag> [[nodiscard]] auto onnx_tag_name() -> std::string {
-  auto text = std::string_view{__PRETTY_FUNCTION__};
-  auto const begin = text.find("Tag = ") + 6;
-  text = text.substr(begin, text.find_first_of(";]", begin) - begin);
+  auto const text = onnx_tag_key<Tag>();
   auto const scope = text.rfind("::");
   return std::string{scope == std::string_view::npos ? text : text.substr(scope + 2)};
 }
@@ -90,13 +94,13 @@ template <class Tag> [[nodiscard]] auto onnx_tag_name() -> std::string {
 /// What a layer is given besides x, by tag, and whether its state comes in and goes out.
 struct onnx_call {
   bool carries = false;
-  std::map<std::string, onnx_value> inputs = {};
+  std::map<std::string_view, onnx_value> inputs = {};
 
   template <class Tag> [[nodiscard]] auto gives() const -> bool {
-    return inputs.contains(onnx_tag_name<Tag>());
+    return inputs.contains(onnx_tag_key<Tag>());
   }
   template <class Tag> [[nodiscard]] auto value() const -> onnx_value const& {
-    return inputs.at(onnx_tag_name<Tag>());
+    return inputs.at(onnx_tag_key<Tag>());
   }
 };
 

@@ -10,8 +10,8 @@
 
 #include <limits>
 
-/// Windows that slide over time and images, as ONNX: channels stand first there, so that each has
-/// a Transpose before and behind it.
+/// Windows that slide over time and images, as ONNX: channels stand first there, so that most
+/// have a Transpose before and behind them.
 namespace tessera {
 
 namespace detail {
@@ -65,7 +65,8 @@ struct onnx_window {
   return inputs;
 }
 
-/// What a causal convolution sees: the samples before the call, and those of the call.
+/// What a causal convolution sees: the samples before the call, and those of the call, so many more
+/// than x has.
 template <std::size_t Reach>
 [[nodiscard]] auto onnx_with_past(auto& at, onnx_value const& x) -> onnx_value {
   auto shape = x.shape;
@@ -76,7 +77,10 @@ template <std::size_t Reach>
   auto const last = at.node("Slice", {all, at.graph.integers({-onnx_number(Reach)}),
                                       at.graph.integers({end}), at.graph.integers({0})});
   at.state_out("past_n", {last, shape});
-  return {all, x.shape};
+  auto longer = x.shape;
+  longer[0].number += onnx_number(Reach);
+  if (not longer[0].known()) longer[0].symbol += " + " + std::to_string(Reach);
+  return {all, longer};
 }
 
 }  // namespace detail
