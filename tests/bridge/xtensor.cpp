@@ -35,6 +35,19 @@ TEST_CASE("xtensor: any expression of the shape is assigned, and may read what i
   CHECK(y(0) == 20);
   CHECK(y(1) == 40);
 }
+TEST_CASE("xtensor: the numbers of another tensor are copied, whichever is const") {
+  using X = tensor<float, shape<2, 2>>;
+  auto x = X{{1, 2, 3, 4}};
+  auto y = X{{5, 6, 7, 8}};
+  assign(x, as_xtensor(y));
+  CHECK(x(0, 0) == 5);
+  CHECK(x(1, 1) == 8);
+  CHECK(from_xtensor<X>(as_xtensor(y))(1, 0) == 7);
+  y(0, 0) = 50;
+  CHECK(x(0, 0) == 5);
+  assign(x, as_xtensor(as_const(y)));
+  CHECK(x(0, 0) == 50);
+}
 TEST_CASE("xtensor: another shape is refused with both shapes, and nothing is written") {
   auto x = tensor<float, shape<2, 3>>{{1, 2, 3, 4, 5, 6}};
   auto const a = xt::xtensor<float, 2>(xt::zeros<float>({3, 2}));

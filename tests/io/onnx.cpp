@@ -181,9 +181,9 @@ TEST_CASE("onnx: state comes in and goes out where it is asked for, y first") {
 }
 TEST_CASE("onnx: a causal convolution with state sees more samples than come in") {
   using model = conv1d<2, 4, 3, conv1d_options{.causal = true}>;
-  auto const has = [](message const& graph, char const* name) {
+  auto const has = [](message const& graph, char const* key) {
     auto const all = graph.each(initializer, 8);
-    return std::count(all.begin(), all.end(), name) == 1;
+    return std::count(all.begin(), all.end(), key) == 1;
   };
   auto const alone = graph_of<model, tensor<float, shape<8, 2>>>({.state = true});
   CHECK(has(alone, "integers 10 1 2"));

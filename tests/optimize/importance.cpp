@@ -59,6 +59,26 @@ TEST_CASE("importance: what only two explain is nobody's") {
   });
   CHECK(found.at("together") > 0.75);
 }
+TEST_CASE("importance: values whose squares are infinite, or nothing") {
+  auto const value = [](auto const& p) {
+    return number_of(p, "x") + 0.1 * number_of(p, "nothing");
+  };
+  auto const want = shares(value);
+  for (auto const unit : {0x1p+1000, 0x1p-900})
+    CHECK(shares([&](auto const& p) { return unit * value(p); }) == want);
+}
+TEST_CASE("importance: points between which no number lies") {
+  auto const first = std::nextafter(0.75, 1.0);
+  auto trials = std::vector<trial>{};
+  for (auto i = std::uint64_t{0}; i < 8; ++i)
+    trials.push_back({.number = i,
+                      .state = trial_state::complete,
+                      .point = {{"x", i % 2 == 0 ? first : std::nextafter(first, 1.0)}},
+                      .value = i % 2 == 0 ? 1.0 : 0.0});
+  auto const found = importance_of(search_space{}.uniform("x", 0, 1), trials);
+  REQUIRE(found.parameters.size() == 1);
+  CHECK(found.parameters[0].share == Approx(1));
+}
 TEST_CASE("importance: of nothing") {
   CHECK(importance_of(space(), {}).parameters.empty());
   CHECK(importance_table({}) == "importance: too few different values\n");

@@ -37,6 +37,16 @@ TEST_CASE("parzen_estimator: the densities of Optuna") {
       CHECK(estimator.density(asked[i]) == Approx(want[i]).epsilon(1e-11));
   }
 }
+TEST_CASE("parzen_estimator: ends whose sum is no number") {
+  auto const parameters = search_space{}.uniform("x", 1e308, 1.7e308);
+  auto const estimator = parzen_estimator(parameters, {{1.2e308}, {1.3e308}});
+  auto random = draws(1, 0);
+  for (auto i = 0; i < 20; ++i) {
+    auto const x = estimator.draw(random)[0];
+    CHECK(x >= 1e308);
+    CHECK(x <= 1.7e308);
+  }
+}
 TEST_CASE("parzen_estimator: what is drawn has its density, and lies within") {
   auto const one = search_space{}.integer("n", 1, 5);
   auto const two = search_space{}.choice("c", {"a", "b", "c"});

@@ -55,6 +55,21 @@ TEST_CASE("study: what is told is there again when the file is opened anew") {
   CHECK(found[2].point == expected);
   CHECK(search.ask(5)->number == 4);
 }
+TEST_CASE("study: a path is that of a file, whatever SQLite makes of it") {
+  auto const folder = test::folder{};
+  auto const before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  for (auto const* const path : {":memory:", "file:s.db"}) {
+    {
+      study(path, small_space()).tell(*study(path, small_space()).ask(1), 1);
+    }
+    CHECK(std::filesystem::exists(folder / path));
+    CHECK(study(path, small_space()).trials().size() == 1);
+  }
+  std::filesystem::current_path(before);
+  CHECK_THROWS_WITH(study("", small_space()),
+                    Catch::Matchers::Contains("expected the path of a file, got none"));
+}
 TEST_CASE("study: another search is refused, by its first difference") {
   auto const folder = test::folder{};
   auto const path = folder / "s.db";

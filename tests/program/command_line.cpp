@@ -87,6 +87,11 @@ TEST_CASE("command_line: an option for every setting, with - for _") {
   p = {};
   p.parse({});
   CHECK(not p.s.epochs);
+  p = {};
+  p.parse({"--kind=", "--epochs=7"});
+  CHECK(p.s.kind.empty());
+  CHECK(p.s.epochs == 7U);
+  CHECK(p.refused({"--epochs=", "7"}).starts_with("--epochs: expected a whole number"));
 }
 
 TEST_CASE("command_line: the file is read first, wherever it is named") {

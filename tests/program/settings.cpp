@@ -80,6 +80,13 @@ TEST_CASE("settings: a file that is none is refused by its name and the reason")
   CHECK(c.refused("rate: [").starts_with("is not YAML: "));
   CHECK(c.refused("a: 1\n---\nb: 2\n") == "has more than one document");
   CHECK(c.refused("kind: caf\xe9\n") == "expected UTF-8, byte 9 is none");
+  for (auto const* const quote : {"'", "\""})
+    for (auto const* const end : {"", "\n", "\nepochs: 4\n"})
+      CHECK(c.refused("rate: 1\nkind: " + std::string{quote} + "film" + end)
+                .starts_with("is not YAML: "));
+  CHECK(c.read("rate: 2\n...\n").rate == 2);
+  CHECK(c.refused(std::string{"kind: a\0n\n", 10}) == "has a control character");
+  CHECK(c.refused("kind: a\x1b[1m\n") == "has a control character");
   CHECK(c.refused("- rate\n- 1\n") == "expected keys and values");
   CHECK(c.refused("rate\n") == "expected keys and values");
   CHECK(c.refused("[1, 2]: 3\n") == "a key is no name");
@@ -127,8 +134,9 @@ TEST_CASE("settings: written as YAML they are read as the same bits") {
     CHECK(std::bit_cast<std::uint64_t>(*back.decay) == std::bit_cast<std::uint64_t>(-rate));
   }
   s.seed = s.threads = ~std::uint64_t{0};
-  for (auto const* const text : {"", " ", "a: b", "- a", "# a", "~", "null", "'a' \"b\"", "true",
-                                 "1", "two\nlines", "[", "\xc3\xa4"}) {
+  for (auto const* const text :
+       {"", " ", "a: b", "- a", "# a", "~", "null", "'a' \"b\"", "true", "1", "two\nlines", "[",
+        "\xc3\xa4", "\r", "run\r", "\r\n", "?\r", "a\rb: \\"}) {
     s.kind = text;
     s.note = text;
     CHECK(c.read(to_yaml(s)) == s);

@@ -42,7 +42,7 @@ template <class X>
 }  // namespace detail
 
 /// A tensor or view as an xtensor expression over the same memory: reads and, where x is not const,
-/// writes go through.
+/// writes go through; but an adaptor that is given another one takes its memory: `assign` copies.
 ///
 /// Shapes  those of x, bounded extents at their actual length; of an owning tensor, at their bound
 /// Cost    no copy, no heap; valid as long as the memory of x
@@ -65,7 +65,7 @@ template <contiguous X, class E> void assign(X&& to, xt::xexpression<E> const& e
       not std::equal(extents.begin(), extents.end(), source.shape().begin()))
     throw shape_error("expected an array of shape " + detail::shape_text(extents) + ", got " +
                       detail::shape_text(source.shape()));
-  as_xtensor(to) = source;
+  as_xtensor(to) = e;  // and not `source`: one adaptor is given to another as its memory
 }
 
 /// A tensor of type X with the values of an xtensor expression.

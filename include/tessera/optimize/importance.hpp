@@ -4,6 +4,7 @@
 #include <tessera/optimize/draws.hpp>
 #include <tessera/optimize/trial.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <numeric>
 
@@ -134,7 +135,9 @@ class regression_tree {
       auto const difference = sum / left - (all_sum - sum) / (n - left);
       auto const gain = difference * difference * left * (n - left) / n;
       if (not(gain > best.gain)) continue;
-      best = {gain, axis, (keyed[i].first + keyed[i + 1].first) / 2, {}};
+      // Between two neighbors among numbers there is none.
+      auto const middle = (keyed[i].first + keyed[i + 1].first) / 2;
+      best = {gain, axis, middle < keyed[i + 1].first ? middle : keyed[i].first, {}};
       if (rank.empty()) continue;
       best.choices.assign(rank.size(), false);
       for (auto j = std::size_t{0}; j <= i; ++j)
@@ -185,6 +188,11 @@ class regression_tree {
     result.points.push_back(std::move(x));
     result.values.push_back(one.value);
   }
+  // Shares do not depend on the unit, but squares of large numbers are infinite.
+  auto largest = 0.0;
+  for (auto const value : result.values) largest = std::max(largest, std::abs(value));
+  if (largest > 0)
+    for (auto& value : result.values) value = std::ldexp(value, -std::ilogb(largest));
   return result;
 }
 

@@ -47,7 +47,7 @@ class parzen_axis {
     widths_ = distances(low, high);
     for (auto& width : widths_)
       width = std::clamp(width, (high - low) / std::min(100.0, n + 2), high - low);
-    centers_.push_back((low + high) / 2);
+    centers_.push_back(std::midpoint(low, high));
     widths_.push_back(high - low);
     for (auto k = std::size_t{0}; k < centers_.size(); ++k)
       masses_.push_back(

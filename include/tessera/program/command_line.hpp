@@ -10,6 +10,8 @@
 #include <exception>
 #include <iostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 /// Settings by options of the command line, which CLI11 reads, over those of a file, over their
 /// defaults.
@@ -91,13 +93,34 @@ template <class S> void add_config(CLI::App& app, int count, char const* const* 
   return {[](std::string& text) { return fault_of_utf8(text); }, ""};
 }
 
+namespace detail {
+
+/// The words of a command line, --<name>= as two: CLI11 would take the next word for its value.
+[[nodiscard]] inline auto words_of_command_line(int count, char const* const* arguments)
+    -> std::vector<std::string> {
+  auto words = std::vector<std::string>{};
+  for (auto i = 0; i < count; ++i) {
+    auto word = std::string{arguments[i]};
+    auto const is_empty = i > 0 && word.starts_with("--") && word.find('=') + 1 == word.size();
+    if (is_empty) word.pop_back();
+    words.push_back(std::move(word));
+    if (is_empty) words.emplace_back();
+  }
+  return words;
+}
+
+}  // namespace detail
+
 /// False where help was asked for, and is printed.
 ///
 /// Errors  usage_error for what `app` does not take
 [[nodiscard]] inline auto parse_command_line(CLI::App& app, int count, char const* const* arguments)
     -> bool {
+  auto const words = detail::words_of_command_line(count, arguments);
+  auto given = std::vector<char const*>{};
+  for (auto const& word : words) given.push_back(word.c_str());
   try {
-    app.parse(count, arguments);
+    app.parse(static_cast<int>(given.size()), given.data());
     return true;
   } catch (CLI::ParseError const& e) {
     if (e.get_exit_code() != 0) throw usage_error(shortened(e.what(), 300));

@@ -118,9 +118,16 @@ template <settable T> void check_rules(char const* name, T const& value, setting
   auto const bytes = file.read(largest);
   auto const text = std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
   if (auto const fault = fault_of_utf8(text); not fault.empty()) fail(fault);
+  // yaml-cpp takes NUL for the mark of its escapes.
+  auto const is_control = [](char c) {
+    auto const code = static_cast<unsigned char>(c);
+    return (code < 0x20 && c != '\t' && c != '\n' && c != '\r') || code == 0x7F;
+  };
+  if (std::ranges::any_of(text, is_control)) fail("has a control character");
   auto documents = std::vector<YAML::Node>{};
   try {
-    documents = YAML::LoadAll(text);
+    // A quote that is not closed would end with the file, but not with a document.
+    documents = YAML::LoadAll(text.ends_with('\n') ? text + "...\n" : text);
   } catch (YAML::Exception const& e) {
     fail("is not YAML: " + shortened(e.what(), 200));
   }
@@ -137,7 +144,11 @@ template <class S> [[nodiscard]] auto settings_yaml(S const& s, bool all) -> std
       [&](char const* name, auto const& member, char const*, setting_rules rules = {}) {
         if (not all && not rules.changes_result) return;
         if_decided(member, [&](auto const& value) {
-          yaml << YAML::Key << name << YAML::Value << text_of_value(value);
+          auto const text = text_of_value(value);
+          yaml << YAML::Key << name << YAML::Value;
+          if (text.find('\r') != std::string::npos)
+            yaml << YAML::DoubleQuoted;  // else it is a line's end
+          yaml << text;
         });
       },
       s);

@@ -57,7 +57,10 @@ class database {
   explicit database(std::filesystem::path path) : path_(std::move(path)) {
     sqlite3* opened = nullptr;
     constexpr auto flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    auto const code = sqlite3_open_v2(path_.c_str(), &opened, flags, nullptr);
+    if (path_.empty()) throw file_error(path_, "expected the path of a file, got none");
+    // A relative path could be one of SQLite's own names: ":memory:", "file:...".
+    auto const code =
+        sqlite3_open_v2(std::filesystem::absolute(path_).c_str(), &opened, flags, nullptr);
     connection_.reset(opened);
     if (code != SQLITE_OK) fail(code);
     (void)sqlite3_extended_result_codes(opened, 1);
