@@ -109,20 +109,11 @@ class onnx_graph {
   /// The value under another name, as an output; who knows it by its own may go on to read it.
   void output(std::string const& name, onnx_value value) {
     if (kept_.erase(name) == 0) claim(name);
-    value.name = name_of(value.name);
     auto const made =
         std::ranges::any_of(nodes_, [&](auto const& n) { return n.outputs[0] == value.name; });
-    auto const out =
-        std::ranges::any_of(outputs_, [&](auto const& v) { return v.name == value.name; });
-    if (made && not out) {
-      for (auto& n : nodes_) {
-        std::ranges::replace(n.outputs, value.name, name);
-        std::ranges::replace(n.inputs, value.name, name);
-      }
-      renamed_.emplace(value.name, name);
-    } else {  // an input that comes out as it went in, or an output that comes out twice
+    // An input that comes out as it went in, or an output that comes out twice.
+    if (not made || not renamed_.emplace(value.name, name).second)
       nodes_.push_back({"Identity", name + "/Identity", {value.name}, {name}, {}});
-    }
     value.name = name;
     outputs_.push_back(std::move(value));
   }
@@ -171,7 +162,6 @@ class onnx_graph {
     if (outputs == 1) names.push_back(base);
     for (auto i = std::size_t{0}; outputs > 1 && i < outputs; ++i)
       names.push_back(unused(base + '.' + std::to_string(i)));
-    for (auto& input : inputs) input = name_of(input);
     nodes_.push_back({op, base, std::move(inputs), names, std::move(attributes)});
     return names;
   }
@@ -220,16 +210,16 @@ class onnx_graph {
     char letters[40];
     return "number " + std::string{letters, std::to_chars(letters, std::end(letters), value).ptr};
   }
-  [[nodiscard]] static auto bytes_of(operation const& n) -> protobuf_writer {
+  [[nodiscard]] auto bytes_of(operation const& n) const -> protobuf_writer {
     auto to = protobuf_writer{};
-    for (auto const& name : n.inputs) to.text(1, name);
-    for (auto const& name : n.outputs) to.text(2, name);
+    for (auto const& name : n.inputs) to.text(1, name_in_file(name));
+    for (auto const& name : n.outputs) to.text(2, name_in_file(name));
     to.text(3, n.name).text(4, n.op);
     for (auto const& a : n.attributes) to.message(5, detail::onnx_bytes_of(a));
     return to;
   }
-  /// A value's name, which is another one since it is an output.
-  [[nodiscard]] auto name_of(std::string const& name) const -> std::string const& {
+  /// A value's name, or that of the output that it is.
+  [[nodiscard]] auto name_in_file(std::string const& name) const -> std::string const& {
     auto const found = renamed_.find(name);
     return found == renamed_.end() ? name : found->second;
   }
@@ -255,7 +245,7 @@ class onnx_graph {
   std::set<std::string> names_;
   std::set<std::string> kept_;                  ///< of outputs that are not yet there
   std::map<std::string, std::string> shared_;   ///< of numbers that several operations may read
-  std::map<std::string, std::string> renamed_;  ///< of values that are outputs
+  std::map<std::string, std::string> renamed_;  ///< values that are outputs, by their own names
 };
 
 }  // namespace tessera
