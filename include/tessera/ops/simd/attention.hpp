@@ -124,9 +124,15 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       T* log_sum;
     };
     auto number = std::size_t{0};
+    auto before = call{};
     auto last = call{};
     auto const run_last = [&](K const* next) {
-      if (last.y != nullptr) forward_in(last.head, last.sharing, last.y, last.log_sum, own, next);
+      if (last.y == nullptr) return;
+      auto const keys_are_turned = before.y != nullptr &&
+                                   not are_few(before.head, before.sharing) &&
+                                   has_same_keys(before.head, last.head);
+      forward_in(last.head, last.sharing, last.y, last.log_sum, own, next, keys_are_turned);
+      before = last;
     };
     walk([&](detail::attention_heads<T, K> const& every, T* y, T* log_sum) {
       auto const step = every.first.queries == 1 ? every.sharing : std::size_t{1};
@@ -152,19 +158,22 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   template <class T, class K>
   static constexpr void forward_in(detail::attention_head<T, K> const& head, std::size_t sharing,
                                    T* y, T* log_sum, part_of_workspace<T> const& own,
-                                   K const* next = nullptr) {
+                                   K const* next = nullptr, bool keys_are_turned = false) {
     if (are_few(head, sharing))
       return detail::attention_of_few<T, K>{head, own.p, own.padded, next}.run(y, log_sum);
     T const* v = own.rows;
     auto v_row = head.width;
-    if constexpr (std::same_as<K, T>) {
-      lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
+    if constexpr (std::same_as<K, T>)
       if (head.queries <= tiles::rows) v = head.v, v_row = head.kv_row;
-    } else {
-      copy_rows(head, head.k, head.kv_row, own.rows, head.width);
-      lane::copy_turned(head.keys, head.width, own.rows, head.width, own.k, own.padded);
+    if (not keys_are_turned) {
+      if constexpr (std::same_as<K, T>) {
+        lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
+      } else {
+        copy_rows(head, head.k, head.kv_row, own.rows, head.width);
+        lane::copy_turned(head.keys, head.width, own.rows, head.width, own.k, own.padded);
+      }
+      if (v == own.rows) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
     }
-    if (v == own.rows) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
     for (auto first = std::size_t{0}; first < head.queries; first += block) {
       auto const rows = head.queries - first < block ? head.queries - first : block;
       auto const keys = head.seen(first + rows - 1);
@@ -176,6 +185,13 @@ template <> struct kernel_for<detail::attention_fn, simd> {
       tiles::multiply<T>({rows, head.width, keys, own.p, own.padded, 1, v, v_row,
                           y + first * head.out, head.out, tiles::start::zero, nullptr});
     }
+  }
+  /// Heads of one group share keys and values, which are turned and copied for the first of them.
+  template <class T, class K>
+  [[nodiscard]] static constexpr auto has_same_keys(detail::attention_head<T, K> const& a,
+                                                    detail::attention_head<T, K> const& b) -> bool {
+    return a.k == b.k && a.v == b.v && a.kv_row == b.kv_row && a.keys == b.keys &&
+           a.width == b.width && a.queries == b.queries;
   }
   /// The rows of all keys, `distance` apart, to rows that are `to_distance` apart.
   template <class T, class K, class From>

@@ -279,6 +279,11 @@ template <class Stored> struct block_kernel {
   template <std::size_t Panels, std::size_t Group>
   void turn_once(rounded const* x, turned* weights, share const& rows, std::size_t o,
                  share const& b) const {
+    auto const tiles_here = tiles_ask && Group != lane::tile_rows ? rows.count / Group : 0;
+    auto const ahead = tiles_here < least_tiles_that_ask
+                           ? next_panel{}
+                           : next_panel{blocks_at(o + Panels * width, b.first),
+                                        (Panels * width + tiles_here - 1) / tiles_here};
     // What the first part has asked for is no nearer than a third level where all of it is large.
     auto const is_near = b.first == 0 || whole * blocks * sizeof(format) < tiles::large;
     auto const asks = is_near ? questions{asks_for(b.first, b.count)}
@@ -286,27 +291,39 @@ template <class Stored> struct block_kernel {
     for (auto v = std::size_t{0}; v < Panels; ++v) {
       auto const* const from = blocks_at(o + v * width, b.first);
       for (auto i = std::size_t{0}; i < b.count; ++i) {
-        fetch<Panels>(from, i, asks);
-        weights[v * b.count + i] = turned(from + i, p.in);
+        if (ahead.first == nullptr) fetch<Panels>(from, i, asks);
+        if constexpr (tiles_ask)
+          turn_to(weights[v * b.count + i], from + i, p.in);
+        else
+          weights[v * b.count + i] = turned(from + i, p.in);
       }
     }
-    auto const go_on = [&]<std::size_t Rows>(std::size_t first, std::size_t count) {
+    auto const go_on = [&]<std::size_t Rows>(std::size_t first, std::size_t count,
+                                             next_panel const& asked = {}) {
       multiply<Rows, Panels>(x + first * b.count, weights, p.y + (rows.first + first) * p.y_row + o,
-                             count, b.count, start_of(rows.first + first, o, b.first));
+                             count, b.count, start_of(rows.first + first, o, b.first), asked);
     };
-    auto first = std::size_t{0};
-    if constexpr (Group > 4) {
-      first = rows.count / Group * Group;
-      go_on.template operator()<Group>(0, first);
-    }
+    auto const first = rows.count / Group * Group;
+    go_on.template operator()<Group>(0, first, ahead);
     auto const fours = (rows.count - first) / 4 * 4;
-    go_on.template operator()<4>(first, fours);
+    if constexpr (Group > 4) go_on.template operator()<4>(first, fours);
     go_on.template operator()<1>(first + fours, rows.count - first - fours);
   }
+  /// Weights that tiles ask for while they multiply: each for some rows, block after block, and the
+  /// next tile for the rows behind them. Fewer tiles are done before memory has answered; so the
+  /// weights are asked for when others are turned, as always with AVX2, where tiles that ask gain
+  /// nothing.
+  struct next_panel {
+    format const* first = nullptr;
+    std::size_t rows_of_tile = 0;
+  };
+  static constexpr auto tiles_ask = width == 16;
+  static constexpr auto least_tiles_that_ask = std::size_t{4};
   template <std::size_t Rows, std::size_t Panels>
   // NOLINTNEXTLINE(readability-non-const-parameter): written
   [[gnu::noinline]] void multiply(rounded const* x, turned const* weights, float* y,
-                                  std::size_t rows, std::size_t count, block_start start) const {
+                                  std::size_t rows, std::size_t count, block_start start,
+                                  next_panel ahead) const {
     for (auto r = std::size_t{0}; r < rows;
          r += Rows, x += Rows * count, y += Rows * p.y_row, start.first += Rows * start.row) {
 #if TESSERA_MATRIX_UNIT
@@ -319,8 +336,14 @@ template <class Stored> struct block_kernel {
       }
 #endif
       block_tile<format, Rows, Panels>{x, y, p.y_row, count, start}.run(
-          [&](std::size_t i, std::size_t v) TESSERA_INLINE { return weights + v * count + i; },
+          [&](std::size_t i, std::size_t v) TESSERA_INLINE {
+            if constexpr (tiles_ask)
+              for (auto row = std::size_t{0}; v == 0 && row < ahead.rows_of_tile; ++row)
+                lane::fetch(ahead.first + row * blocks + i);
+            return weights + v * count + i;
+          },
           [](std::size_t) {});
+      ahead.first += ahead.rows_of_tile * blocks;
     }
   }
   /// Before block b, from a row and an output on.

@@ -151,34 +151,41 @@ template <class Stored> struct turning_numbers {
       low.turn(k - 4);
       if constexpr (turned::has_32_bytes) high.turn(k - 4);
     } else {
-      finish();
+      finish(result);
     }
   }
-
- private:
-  TESSERA_INLINE void finish() {
+  /// The last step, whose block goes to memory at once.
+  TESSERA_INLINE void finish(turned& to) {
     if constexpr (turned::has_scale) {
       auto const words = scales.turned();
-      result.d = lane::low_halves(words);
-      if constexpr (turned::has_minimum) result.m = lane::low_halves(words >> 16);
+      to.d = lane::low_halves(words);
+      if constexpr (turned::has_minimum) to.m = lane::low_halves(words >> 16);
     }
     auto const half = lane::words(0x0F0F0F0FU);
 #pragma GCC unroll 4
     for (auto k = std::size_t{0}; k < 4; ++k) {
       if constexpr (not turned::has_scale) {
-        result.quants[k] = low.part[k];
-        result.quants[k + 4] = high.part[k];
+        to.quants[k] = low.part[k];
+        to.quants[k + 4] = high.part[k];
       } else if constexpr (turned::is_8_bits) {
-        result.quants[k] = turned::sums::prepared(low.part[k]);
-        result.quants[k + 4] = turned::sums::prepared(high.part[k]);
+        to.quants[k] = turned::sums::prepared(low.part[k]);
+        to.quants[k + 4] = turned::sums::prepared(high.part[k]);
       } else {
-        result.quants[k] = low.part[k] & half;
-        result.quants[k + 4] = (low.part[k] >> 4) & half;
+        to.quants[k] = low.part[k] & half;
+        to.quants[k + 4] = (low.part[k] >> 4) & half;
       }
     }
   }
 };
 
+/// turned_numbers<Stored>(from, row), where it is to lie.
+template <class Stored>
+TESSERA_INLINE inline void turn_to(turned_numbers<Stored>& to, auto const* from, std::size_t row) {
+  auto turning = turning_numbers<Stored>(from, row);
+#pragma GCC unroll 8
+  for (auto k = std::size_t{0}; k + 1 < turning.steps; ++k) turning.step(k);
+  turning.finish(to);
+}
 template <class Stored>
 [[nodiscard]] TESSERA_INLINE inline auto turned_at_once(auto const* from, std::size_t row)
     -> turned_numbers<Stored> {
