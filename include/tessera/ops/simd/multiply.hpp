@@ -205,13 +205,15 @@ struct columns_ahead {
   }
 };
 
+/// One vector has eight sums of its own, as many as the latency of a sum asks for.
+inline constexpr std::size_t rows_of_one_vector = 8;
+
 /// Rows [row, end) of a panel of columns. Of the first `distant` rows of C, which come from a third
 /// level, each tile asks for those of the next one.
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, std::size_t column,
                 std::size_t last, std::size_t distant) {
-  // One vector has eight sums of its own, as many as the latency of a sum asks for.
-  constexpr auto most = Vectors == 1 ? std::size_t{8} : rows;
+  constexpr auto most = Vectors == 1 ? rows_of_one_vector : rows;
   auto ahead = columns_ahead{};
   constexpr auto here = Vectors * lane::pack<T>::width;
   if (fetches_ahead(Vectors) && column + here < p.columns)

@@ -10,17 +10,21 @@
 namespace tessera {
 
 template <> struct kernel_for<detail::product_fn, simd> {
+  /// What picks a way takes half as long as a tile of one vector does: of a size that compilers
+  /// know there is nothing to pick.
   template <class T, class Stored>
-  static constexpr void run(detail::matrix_product<T, Stored> const& p) {
-    if (std::is_constant_evaluated())
-      kernel_for<detail::product_fn, reference>::run(p);
-    else if (not detail::is_shared(p.rows, p.columns, p.depth))
-      run_alone(p);
-    else
-      detail::in_shares<T>(p.rows, p.columns, p.depth,
-                           [&](detail::share const& rows, detail::share const& columns) {
-                             run_alone(part(p, rows, columns));
-                           });
+  TESSERA_INLINE static constexpr void run(detail::matrix_product<T, Stored> const& p) {
+    constexpr auto width = lane::pack<T>::width;
+    if constexpr (not is_block<Stored>)
+      if (not std::is_constant_evaluated() && p.rows <= tiles::rows_of_one_vector &&
+          p.columns <= width && p.a.column == 1 && p.b.column == 1) {
+        if (p.columns == width)
+          tiles::columns_of<false, T, Stored, 1, false>(in_tiles(p), 0, p.rows, 0, width, 0);
+        else if (p.columns > 0)
+          tiles::columns_of<false, T, Stored, 1, true>(in_tiles(p), 0, p.rows, 0, p.columns, 0);
+        return;
+      }
+    run_any(p);
   }
   template <class T>
   static constexpr void add_rows(std::size_t rows, std::size_t columns, T const* d, T* sums) {
@@ -96,6 +100,18 @@ template <> struct kernel_for<detail::product_fn, simd> {
   }
 
  private:
+  template <class T, class Stored>
+  static constexpr void run_any(detail::matrix_product<T, Stored> const& p) {
+    if (std::is_constant_evaluated())
+      kernel_for<detail::product_fn, reference>::run(p);
+    else if (not detail::is_shared(p.rows, p.columns, p.depth))
+      run_alone(p);
+    else
+      detail::in_shares<T>(p.rows, p.columns, p.depth,
+                           [&](detail::share const& rows, detail::share const& columns) {
+                             run_alone(part(p, rows, columns));
+                           });
+  }
   /// Rows and columns of C.
   template <class T, class Stored>
   [[nodiscard]] static auto part(detail::matrix_product<T, Stored> p, detail::share const& rows,
