@@ -19,10 +19,9 @@ template <class Channels> struct group_norm_passes {
   static constexpr void forward(group_norm_geometry const& g, T const* x, T const* weight,
                                 T const* bias, T epsilon, T* y, T* mean, T* scale, T* sums) {
     if (g.pixels == 0) return;
-    auto const step = g.channels;
-    auto const size = g.pixels * step;
-    for (auto b = std::size_t{0}; b < g.batch; ++b, x += g.pixels * g.channels,
-              y += g.pixels * g.channels, mean += g.groups, scale += g.groups) {
+    auto const size = g.pixels * g.channels;
+    for (auto b = std::size_t{0}; b < g.batch;
+         ++b, x += size, y += size, mean += g.groups, scale += g.groups) {
       auto* const shift = sums + g.channels;
       sum_of_pixels<T>(g, sums, [&](auto lanes, std::size_t at, std::size_t) TESSERA_INLINE {
         return lanes.load(x + at);
@@ -40,13 +39,12 @@ template <class Channels> struct group_norm_passes {
         sums[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
         shift[c] = lane::fma(-mean[k], sums[c], bias == nullptr ? T{0} : bias[c]);
       });
-      Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
-        using lane::fma;
-        auto const factor = lanes.load(sums + c);
-        auto const term = lanes.load(shift + c);
-        for (auto at = c; at < size; at += step)
-          lanes.store(y + at, Activation::apply(fma(lanes.load(x + at), factor, term)));
-      });
+      each_pixel<T>(
+          g, sums, shift,
+          [&](auto lanes, auto factor, auto term, std::size_t at, std::size_t) TESSERA_INLINE {
+            using lane::fma;
+            lanes.store(y + at, Activation::apply(fma(lanes.load(x + at), factor, term)));
+          });
     }
   }
   /// With an activation, dy is the slope of what that gave: the slope through it is computed once,
@@ -70,25 +68,29 @@ template <class Channels> struct group_norm_passes {
         factor[c] = weight == nullptr ? scale[k] : scale[k] * weight[c];
         term[c] = lane::fma(-mean[k], factor[c], bias == nullptr ? T{0} : bias[c]);
       });
-      Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
-        auto const center = lanes.load(sums + c);
-        auto const slope_at = [&](std::size_t at) TESSERA_INLINE {
-          using lane::fma;
-          auto const normal = fma(lanes.load(x + at), lanes.load(factor + c), lanes.load(term + c));
-          auto const slope = Activation::slope_through(lanes.load(dy + at), normal);
-          if (keeps && dx != nullptr) lanes.store(dx + at, slope);
-          return slope;
-        };
-        auto sum = slope_at(c);
-        auto product = sum * (lanes.load(x + c) - center);
-        for (auto at = step + c; at < size; at += step) {
-          auto const slope = slope_at(at);
-          product = product + slope * (lanes.load(x + at) - center);
-          sum = sum + slope;
-        }
-        lanes.store(products + c, product);
-        lanes.store(sums + c, sum);
-      });
+      auto const slope_at = [&](auto lanes, std::size_t at, std::size_t c) TESSERA_INLINE {
+        using lane::fma;
+        auto const normal = fma(lanes.load(x + at), lanes.load(factor + c), lanes.load(term + c));
+        auto const slope = Activation::slope_through(lanes.load(dy + at), normal);
+        if (keeps && dx != nullptr) lanes.store(dx + at, slope);
+        return slope;
+      };
+      Channels::template down<T, 2>(
+          g.channels, 1, g.pixels,
+          [&](auto lanes, std::size_t c) TESSERA_INLINE {
+            auto const sum = slope_at(lanes, c, c);
+            return kept_sums<std::remove_const_t<decltype(sum)>>{
+                sum, sum * (lanes.load(x + c) - lanes.load(sums + c))};
+          },
+          [&](auto lanes, auto& kept, std::size_t at, std::size_t c) TESSERA_INLINE {
+            auto const slope = slope_at(lanes, at, c);
+            kept.product = kept.product + slope * (lanes.load(x + at) - lanes.load(sums + c));
+            kept.sum = kept.sum + slope;
+          },
+          [&](auto lanes, std::size_t c, auto const& kept) TESSERA_INLINE {
+            lanes.store(products + c, kept.product);
+            lanes.store(sums + c, kept.sum);
+          });
       each_channel(g, [&](std::size_t c, std::size_t k) {
         products[c] = products[c] * scale[k];
         if (slopes.dweight == nullptr) return;
@@ -98,20 +100,26 @@ template <class Channels> struct group_norm_passes {
       if (dx == nullptr) continue;
       factors_of_input(g, weight, mean, scale, sums, products);
       auto const* const slope = keeps ? dx : dy;
-      Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
-        using lane::fma;
-        auto const of_slope = lanes.load(factor + c);
-        auto const of_x = lanes.load(sums + c);
-        auto const shift = lanes.load(products + c);
-        for (auto at = c; at < size; at += step)
-          lanes.store(dx + at,
-                      fma(lanes.load(slope + at), of_slope, fma(lanes.load(x + at), of_x, shift)));
-      });
+      each_pixel<T>(g, sums, products,
+                    [&](auto lanes, auto of_x, auto shift, std::size_t at, std::size_t c)
+                        TESSERA_INLINE {
+                          using lane::fma;
+                          lanes.store(dx + at, fma(lanes.load(slope + at), lanes.load(factor + c),
+                                                   fma(lanes.load(x + at), of_x, shift)));
+                        });
       dx += size;
     }
   }
 
  private:
+  template <class V> struct kept_sums {
+    V sum;
+    V product;
+  };
+  template <class V> struct affine {
+    V factor;
+    V term;
+  };
   /// From the sums of dy and of its products with the normal x, by channels: dx = scale·(w·dy -
   /// mean of slopes - normal·mean of products) as dy·a + (x·s + t), with s in sums and t in
   /// products.
@@ -142,13 +150,27 @@ template <class Channels> struct group_norm_passes {
   /// to[c] = the sum over the pixels of f(lanes, place, c).
   template <class T>
   static constexpr void sum_of_pixels(group_norm_geometry const& g, T* to, auto const& f) {
-    auto const step = g.channels;
-    auto const size = g.pixels * step;
-    Channels::template each<T>(g.channels, [&](auto lanes, std::size_t c) TESSERA_INLINE {
-      auto sum = f(lanes, c, c);
-      for (auto at = step + c; at < size; at += step) sum = sum + f(lanes, at, c);
-      lanes.store(to + c, sum);
-    });
+    Channels::template down<T, 4>(
+        g.channels, 1, g.pixels,
+        [&](auto lanes, std::size_t c) TESSERA_INLINE { return f(lanes, c, c); },
+        [&](auto lanes, auto& sum, std::size_t at, std::size_t c)
+            TESSERA_INLINE { sum = sum + f(lanes, at, c); },
+        [&](auto lanes, std::size_t c, auto const& sum)
+            TESSERA_INLINE { lanes.store(to + c, sum); });
+  }
+  /// f(lanes, factor, term, place, c) for every pixel, of two numbers for each channel.
+  template <class T>
+  static constexpr void each_pixel(group_norm_geometry const& g, T const* factors, T const* terms,
+                                   auto const& f) {
+    Channels::template down<T, 4>(
+        g.channels, 0, g.pixels,
+        [&](auto lanes, std::size_t c) TESSERA_INLINE {
+          auto const factor = lanes.load(factors + c);
+          return affine<std::remove_const_t<decltype(factor)>>{factor, lanes.load(terms + c)};
+        },
+        [&](auto lanes, auto const& own, std::size_t at, std::size_t c)
+            TESSERA_INLINE { f(lanes, own.factor, own.term, at, c); },
+        [](auto, std::size_t, auto const&) {});
   }
   template <class T>
   static constexpr void mean_of_groups(group_norm_geometry const& g, T const* sums, T* means) {

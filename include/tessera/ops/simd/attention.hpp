@@ -19,8 +19,14 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   static constexpr std::size_t few = 3;
   static constexpr bool shares_heads = true;
 
+  /// The distance of two rows of so many keys: an odd number of panels, so that rows do not meet in
+  /// a few places of a cache, and those of few keys lie together, whatever the context is.
+  template <class T> [[nodiscard]] static constexpr auto row_of(std::size_t keys) -> std::size_t {
+    return ((keys + tiles::panel<T> - 1) / tiles::panel<T> | 1U) * tiles::panel<T>;
+  }
+
   template <class T, std::size_t Keys, std::size_t Width> struct workspace {
-    static constexpr auto padded = (Keys + tiles::panel<T> - 1) / tiles::panel<T> * tiles::panel<T>;
+    static constexpr auto padded = row_of<T>(Keys);
     alignas(storage_alignment) T k[Width * padded];  ///< transposed: a row for each d
     alignas(storage_alignment) T v[Width * padded];
     alignas(storage_alignment) T p[block * padded];
@@ -67,7 +73,7 @@ template <> struct kernel_for<detail::attention_fn, simd> {
   template <class T>
   static constexpr void backward(detail::attention_head<T> const& head,
                                  detail::attention_slopes<T> const& s, auto& memory) {
-    constexpr auto padded = std::remove_cvref_t<decltype(memory)>::padded;
+    auto const padded = row_of<T>(head.keys);
     auto const width = head.width;
     lane::copy_turned(head.keys, width, head.k, head.kv_row, memory.k, padded);
     lane::copy_turned(head.keys, width, head.v, head.kv_row, memory.v, padded);
@@ -161,29 +167,30 @@ template <> struct kernel_for<detail::attention_fn, simd> {
                                    K const* next = nullptr, bool keys_are_turned = false) {
     if (are_few(head, sharing))
       return detail::attention_of_few<T, K>{head, own.p, own.padded, next}.run(y, log_sum);
+    auto const padded = row_of<T>(head.keys);
     T const* v = own.rows;
     auto v_row = head.width;
     if constexpr (std::same_as<K, T>)
       if (head.queries <= tiles::rows) v = head.v, v_row = head.kv_row;
     if (not keys_are_turned) {
       if constexpr (std::same_as<K, T>) {
-        lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, own.padded);
+        lane::copy_turned(head.keys, head.width, head.k, head.kv_row, own.k, padded);
       } else {
         copy_rows(head, head.k, head.kv_row, own.rows, head.width);
-        lane::copy_turned(head.keys, head.width, own.rows, head.width, own.k, own.padded);
+        lane::copy_turned(head.keys, head.width, own.rows, head.width, own.k, padded);
       }
       if (v == own.rows) copy_rows(head, head.v, head.kv_row, own.rows, head.width);
     }
     for (auto first = std::size_t{0}; first < head.queries; first += block) {
       auto const rows = head.queries - first < block ? head.queries - first : block;
       auto const keys = head.seen(first + rows - 1);
-      scores(head, first, rows, keys, own.k, own.p, own.padded);
+      scores(head, first, rows, keys, own.k, own.p, padded);
       for (auto r = std::size_t{0}; r < rows; ++r) {
-        detail::softmax_of_scores(own.p + r * own.padded, head.seen(first + r), keys, head.scale,
+        detail::softmax_of_scores(own.p + r * padded, head.seen(first + r), keys, head.scale,
                                   log_sum == nullptr ? nullptr : log_sum + (first + r) * head.sum);
       }
-      tiles::multiply<T>({rows, head.width, keys, own.p, own.padded, 1, v, v_row,
-                          y + first * head.out, head.out, tiles::start::zero, nullptr});
+      tiles::multiply<T>({rows, head.width, keys, own.p, padded, 1, v, v_row, y + first * head.out,
+                          head.out, tiles::start::zero, nullptr});
     }
   }
   /// Heads of one group share keys and values, which are turned and copied for the first of them.
