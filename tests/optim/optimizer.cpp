@@ -54,6 +54,21 @@ TEST_CASE("optimizers: agree with torch, and by vectors as one by one") {
   agrees(g, "adam_decay",
          adam{.rate = 0.02, .beta_1 = 0.8, .beta_2 = 0.99, .epsilon = 1e-6, .weight_decay = 0.1});
   agrees(g, "adamw", adamw{.rate = 0.02});
+  agrees(g, "adam_quick", adam{.rate = 0.02, .beta_1 = 0.3, .beta_2 = 0.9});
+}
+TEST_CASE("optimizers: a mean that keeps nothing is the gradient, whatever it was") {
+  using P = numbers<owned<float>, 1>;
+  auto p = P{};
+  auto d = P{};
+  auto m = adam::moments<P>{};
+  auto const g = test::golden("optimizer");
+  auto const& expected = g["adam_forgets"];
+  auto const gradients = std::array{1e9F, 1.0F, -2.0F};
+  for (auto i = std::size_t{0}; i < gradients.size(); ++i) {
+    d.values(0) = gradients[i];
+    adam{.rate = 0.1, .beta_1 = 0, .beta_2 = 0}.update(p, d, m);
+    CHECK(p.values(0) == Approx(expected[i]).margin(1e-7));
+  }
 }
 TEST_CASE("optimizers: the golden digits of the conventions") {
   auto const three = [](auto const& optimizer) {

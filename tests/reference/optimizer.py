@@ -17,7 +17,8 @@ for name, make in dict(
         dampening=lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.3),
         adam=lambda p: torch.optim.Adam(p),
         adam_decay=lambda p: torch.optim.Adam(p, lr=0.02, weight_decay=0.1, betas=(0.8, 0.99), eps=1e-6),
-        adamw=lambda p: torch.optim.AdamW(p, lr=0.02)).items():
+        adamw=lambda p: torch.optim.AdamW(p, lr=0.02),
+        adam_quick=lambda p: torch.optim.Adam(p, lr=0.02, betas=(0.3, 0.9))).items():
     small = torch.tensor([1.0, -2.0], dtype=torch.float64, requires_grad=True)
     opt = make([small])
     for _ in range(3):
@@ -31,6 +32,14 @@ for name, make in dict(
             p.grad = d.to(kind)
             opt.step()
         g.tensor(f"{name}.{str(kind)[6:]}", p)
+p = torch.zeros(1, requires_grad=True)
+opt = torch.optim.Adam([p], lr=0.1, betas=(0.0, 0.0))
+after = []
+for d in (1e9, 1.0, -2.0):  # a mean that keeps nothing of what it was
+    p.grad = torch.tensor([d])
+    opt.step()
+    after.append(p.item())
+g.add("adam_forgets", after)
 p = [torch.randn(n, dtype=torch.float64, requires_grad=True) for n in (5, 40, 3)]
 for t in p:
     t.grad = torch.randn_like(t) * 2

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <support/allocations.hpp>
+#include <tessera/data/batches.hpp>
 #include <tessera/layers/batch_norm.hpp>
+#include <tessera/layers/lstm.hpp>
 #include <tessera/train/stepper.hpp>
 
 #include "small.hpp"
@@ -75,6 +77,40 @@ TEST_CASE("stepper: batches of a step that an exception ended are not in the nex
   t->on_batch = {};
   t->fit(source);
   CHECK(test::same_parameters(t->parameters(), want->parameters()));
+}
+TEST_CASE("stepper: nor are what they observed, and the states that they left") {
+  using model = sequential<batch_norm<2>, linear<2, 4>, lstm<4, 3>, linear<3, 1>>;
+  using sequences = tensor<float, shape<at_most(4), at_most(8), 2>>;
+  using trainer_type = trainer<training<model, sequences, adam>, mse>;
+  auto const made = [] {
+    auto t = std::make_unique<trainer_type>(
+        trainer_options{.max_epochs = 2, .accumulate_grad_batches = 2}, adam{.rate = 0.1},
+        constant_rate{}, mse{});
+    auto g = torch_generator(1);
+    model::initialize(t->parameters(), t->statistics(), g);
+    return t;
+  };
+  auto data = recordings(2);
+  auto g = torch_generator(3);
+  for (auto& r : data) {
+    r.inputs = xt::xtensor<float, 2>(std::array<std::size_t, 2>{16, 2});
+    r.targets = xt::xtensor<float, 2>(std::array<std::size_t, 2>{16, 1});
+    for (auto& number : r.inputs) number = g.rand<float>();
+    for (auto& number : r.targets) number = g.rand<float>();
+  }
+  auto source = lane_batches(std::make_shared<recordings const>(data), 4);
+  REQUIRE(source.size() == 4);
+  auto const want = made();
+  want->fit(source);
+  auto const t = made();
+  t->on_batch = [](std::uint64_t batch, std::uint64_t) {
+    if (batch == 3) throw std::runtime_error("no more");
+  };
+  CHECK_THROWS_WITH(t->fit(source), "no more");
+  t->on_batch = {};
+  t->fit(source);
+  CHECK(test::same_parameters(t->parameters(), want->parameters()));
+  CHECK(test::same_parameters(t->statistics(), want->statistics()));
 }
 TEST_CASE("stepper: statistics are taken up, kept with the best parameters, and resumed") {
   using model = sequential<linear<2, 4>, batch_norm<4>, tanh_layer, linear<4, 1>>;

@@ -302,6 +302,45 @@ TEST_CASE("trainer: a validation in the middle of an epoch changes no bit") {
   b.fit(source);
   CHECK(test::same_parameters(a.parameters(), b.parameters()));
 }
+namespace {
+/// A source that another one is.
+template <class Source> struct handle {
+  static constexpr bool carries = false;
+  Source* source;
+  [[nodiscard]] auto size() const { return source->size(); }
+  void begin(std::uint64_t epoch) { source->begin(epoch); }
+  template <class Slot>
+  void load(std::size_t batch, std::size_t chunk, std::size_t chunks, Slot& to) const {
+    source->load(batch, chunk, chunks, to);
+  }
+};
+struct at_epoch_start : callback {
+  std::function<void()> f;
+  void on_train_epoch_start(fit_control&, std::uint64_t) override { f(); }
+};
+}  // namespace
+
+TEST_CASE("trainer: nor does one of the training's own source, by whatever name") {
+  auto const data = points{};
+  auto const accumulated = GENERATE(std::uint64_t{1}, 2);
+  auto const evaluated_in = GENERATE(0, 1, 2);
+  auto source = data.source();
+  auto monitor = handle<decltype(source)>{&source};
+  auto const options = trainer_options{.max_epochs = 3, .accumulate_grad_batches = accumulated};
+  auto a = plain_trainer(options, adam{.rate = 0.1}, {}, {});
+  auto b = plain_trainer(options, adam{.rate = 0.1}, {}, {});
+  test::fill_parameters(a.parameters(), 1);
+  b.parameters() = a.parameters();
+  auto const evaluate = [&] { (void)b.evaluate(b.parameters(), monitor); };
+  if (evaluated_in == 0) b.on_batch = [&](std::uint64_t, std::uint64_t) { evaluate(); };
+  if (evaluated_in == 1) b.on_step = [&](step_report const&) { evaluate(); };
+  auto const first = std::make_shared<at_epoch_start>();
+  first->f = evaluate;
+  if (evaluated_in == 2) b.callbacks = {first};
+  a.fit(source);
+  b.fit(source);
+  CHECK(test::same_parameters(a.parameters(), b.parameters()));
+}
 TEST_CASE("trainer: a conditioned model, and rates by steps") {
   using conditioned_model =
       conditioned<linear<2, 2>, sequential<linear<2, 4>, condition_bias<2, 4>, linear<4, 1>>>;

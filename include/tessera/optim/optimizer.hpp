@@ -157,6 +157,7 @@ template <class T, bool Decoupled> struct adam_rule {
   known_divisor<T> root_correction;
   T epsilon, decay;
   bool decays;
+  bool is_mostly_new;  ///< of a mean: then it is counted from the gradient, as torch's lerp does
 
   template <class V> TESSERA_INLINE constexpr void update(V& p, V g, V& first, V& second) const {
     using namespace lane;
@@ -166,7 +167,10 @@ template <class T, bool Decoupled> struct adam_rule {
       else
         g = fma(V(decay), p, g);
     }
-    first = fma(V(one_minus_beta_1), g - first, first);
+    if (is_mostly_new)
+      first = fma(V(one_minus_beta_1 - T{1}), g - first, g);
+    else
+      first = fma(V(one_minus_beta_1), g - first, first);
     second = fma(V(one_minus_beta_2) * g, g, V(beta_2) * second);
     auto const root = root_correction.divide(sqrt(second)) + V(epsilon);
     p = p - V(step_size) * first / root;
@@ -199,7 +203,8 @@ void adam_update(Options const& o, P& p, P const& gradient, adam_moments<P>& m) 
             known_divisor<T>(static_cast<T>(lane::sqrt(correction_2))),
             static_cast<T>(o.epsilon),
             static_cast<T>(Decoupled ? 1 - o.rate * o.weight_decay : o.weight_decay),
-            o.weight_decay != 0};
+            o.weight_decay != 0,
+            1 - o.beta_1 >= 0.5};
       },
       p, gradient, m.first, m.second);
 }

@@ -10,6 +10,7 @@
 #include <tessera/train/workers.hpp>
 
 #include <array>
+#include <cstdint>
 #include <limits>
 
 namespace tessera::detail {
@@ -51,6 +52,8 @@ template <class Training, class Loss> class evaluation {
   evaluation(Training& training, workers& team, Loss loss)
       : workers_(team), loss_(loss), passes_(training) {}
 
+  /// How often a source was begun anew: a training that is in the midst of it begins again.
+  [[nodiscard]] auto runs() const -> std::uint64_t { return runs_; }
   template <class Source> [[nodiscard]] static auto slots_of(Source const& source) {
     return detail::slots_of<Training, target_type>(source);
   }
@@ -61,6 +64,7 @@ template <class Training, class Loss> class evaluation {
     auto const sharing = shared_operations(workers_);
     auto runs = typename lent_passes<Training>::loan(passes_);
     const_view_of<Y> answers[chunks] = {};
+    ++runs_;
     source.begin(0);
     auto const batches = limit.of(source.size());
     for (auto b = std::size_t{0}; b < batches; ++b) {
@@ -115,6 +119,7 @@ template <class Training, class Loss> class evaluation {
   workers& workers_;
   [[no_unique_address]] Loss loss_;
   lent_passes<Training> passes_;
+  std::uint64_t runs_ = 0;
 };
 
 }  // namespace tessera::detail

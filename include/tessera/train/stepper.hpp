@@ -9,6 +9,8 @@
 #include <tessera/train/progress.hpp>
 #include <tessera/train/rounded_weights.hpp>
 
+#include <memory>
+
 namespace tessera::detail {
 
 /// One step of a training: the gradient of as many batches as are accumulated, what its parts do
@@ -28,7 +30,12 @@ template <class Training, class Loss, class... Parts> class stepper {
         parts_(parts),
         pass_(training, team, loss),
         sum_(options.accumulate_grad_batches > 1),
-        rounded_(options.precision == "bf16") {}
+        rounded_(options.precision == "bf16") {
+    if (options.accumulate_grad_batches < 2) return;
+    if constexpr (has_state) states_ = std::make_unique<state_type[]>(Training::chunks);
+    if constexpr (Training::has_statistics)
+      statistics_ = std::make_unique<typename Training::statistics_type>();
+  }
 
   /// Calls on_step(loss, norm) after the update, and on_batch(loss) after each batch, the last one
   /// after the update.
@@ -61,6 +68,9 @@ template <class Training, class Loss, class... Parts> class stepper {
   }
 
  private:
+  using state_type = decltype(Training::pass_type::state);
+  static constexpr bool has_state = bytes_of<state_type> > 0;
+
   struct differentiated {
     double loss = 0;
     std::size_t terms = 0;
@@ -69,12 +79,14 @@ template <class Training, class Loss, class... Parts> class stepper {
     ++p.batch;
     ++p.step;
   }
-  /// The last of n batches; those before it are in the sum. What throws leaves none of them.
+  /// The last of n batches; those before it are in the sum. What throws leaves none of them: states
+  /// and statistics are what they were before the first.
   template <class Source>
   auto differentiate_all(Source const& source, auto const& slots, std::uint64_t n,
                          training_progress& p, auto const& on_batch) -> differentiated {
     auto const begun = std::pair{p.batch, p.step};
     sum_.clear();
+    if (n > 1) keep();
     try {
       for (auto i = std::uint64_t{1}; i < n; ++i) {
         auto const own = differentiate(source, slots, p);
@@ -87,8 +99,22 @@ template <class Training, class Loss, class... Parts> class stepper {
       return differentiate(source, slots, p);
     } catch (...) {
       std::tie(p.batch, p.step) = begun;
+      if (n > 1) put_back();
       throw;
     }
+  }
+  void keep() {
+    if constexpr (has_state)
+      for (auto c = std::size_t{0}; c < Training::chunks; ++c)
+        states_[c] = training_.passes[c].state;
+    if constexpr (Training::has_statistics) *statistics_ = training_.statistics;
+  }
+  void put_back() {
+    wait_on<backend_of<typename Training::input>>();
+    if constexpr (has_state)
+      for (auto c = std::size_t{0}; c < Training::chunks; ++c)
+        training_.passes[c].state = states_[c];
+    if constexpr (Training::has_statistics) training_.statistics = *statistics_;
   }
   template <class Source>
   auto differentiate(Source const& source, auto const& slots, training_progress const& p)
@@ -130,6 +156,8 @@ template <class Training, class Loss, class... Parts> class stepper {
   batch_pass<Training, Loss> pass_;
   gradient_sum<parameters_type> sum_;
   rounded_weights<parameters_type> rounded_;
+  std::unique_ptr<state_type[]> states_;  ///< with the next, as a group of batches began
+  std::unique_ptr<typename Training::statistics_type> statistics_;
 };
 
 }  // namespace tessera::detail

@@ -109,8 +109,6 @@ class trainer : private fit_control {
   template <class Source, class Monitor, class... Scores>
   auto fit(Source& source, Monitor& monitor, Scores const&... scores) -> ending {
     check_monitor({"loss", scores.name...});
-    validates_training_source_ =
-        static_cast<void const*>(&source) == static_cast<void const*>(&monitor);
     auto const slots = evaluation_.slots_of(monitor);
     return fit_by(source, {scores.name...}, [&](std::uint64_t most) {
       auto const limit =
@@ -360,19 +358,18 @@ class trainer : private fit_control {
   template <class Source, class Validate>
   auto run_batches(Source& source, auto const& slots, Validate const& validate) -> bool {
     auto const epoch = options_.overfit_batches.is_none() ? progress_.epoch : std::uint64_t{0};
-    source.begin(epoch);
+    begin_epoch(source, epoch);
     auto const batches = training_batches_of(source);
     auto const every = std::max(options_.val_check_interval.of(batches), std::uint64_t{1});
     tell([&](callback& one) { one.on_train_epoch_start(*this, batches); });
     while (progress_.batch < batches && not is_done()) {
       auto const first = progress_.batch;
-      step(source, slots, batches);
+      begin_epoch_again(source, epoch);
+      step(source, slots, batches, epoch);
       auto const ends = progress_.batch == batches;
       if constexpr (validates<Validate>)
-        if (is_validated(false) && not ends && first / every != progress_.batch / every) {
+        if (is_validated(false) && not ends && first / every != progress_.batch / every)
           (void)judge(validated_by(validate));
-          if (validates_training_source_) source.begin(epoch);  // it was begun anew
-        }
       if (ends || ended()) break;
       auto const leaves = interrupt_guard::requested() || has_enough();
       rest(leaves);
@@ -385,6 +382,14 @@ class trainer : private fit_control {
     }
     progress_.cut += batches - progress_.batch;
     return true;
+  }
+  void begin_epoch(auto& source, std::uint64_t epoch) {
+    source.begin(epoch);
+    runs_seen_ = evaluation_.runs();
+  }
+  /// What was evaluated meanwhile may have been this source, or what refers to it.
+  void begin_epoch_again(auto& source, std::uint64_t epoch) {
+    if (runs_seen_ != evaluation_.runs()) begin_epoch(source, epoch);
   }
   [[nodiscard]] auto has_enough() const -> bool {
     return options_.stop_after_batches > 0 && done_ >= options_.stop_after_batches;
@@ -404,12 +409,15 @@ class trainer : private fit_control {
 
   // -- steps -------------------------------------------------------------------------------------
   template <class Source>
-  void step(Source const& source, auto const& slots, std::uint64_t batches) {
+  void step(Source& source, auto const& slots, std::uint64_t batches, std::uint64_t epoch) {
     auto optimizer = optimizer_;
     optimizer.rate = rate();
     stepper_.step(
         source, slots, batches, optimizer, progress_,
-        [&](double loss) { end_batch(batches, loss); },
+        [&](double loss) {
+          end_batch(batches, loss);
+          begin_epoch_again(source, epoch);
+        },
         [&](double loss, double norm) { report_step(optimizer.rate, loss, norm); });
   }
   void report_step(double rate, double loss, double norm) {
@@ -532,7 +540,7 @@ class trainer : private fit_control {
   std::uint64_t epochs_ = 0;         // at most: the options', or the source's where it has fewer
   std::string batches_of_epoch_;
   bool resumed_ = false;
-  bool validates_training_source_ = false;
+  std::uint64_t runs_seen_ = 0;  // of evaluations, since the epoch began
   bool stops_ = false;
   bool wants_checkpoint_ = false;
   clock::time_point began_;
