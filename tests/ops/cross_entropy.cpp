@@ -12,6 +12,29 @@ TEST_CASE("cross_entropy: probabilities minus what is wanted, safe from overflow
   CHECK(slope[1] == Approx(1));
   CHECK(slope[2] == 0);
 }
+// -- reference: tests/reference/loss.py -----------------------------------------------------------
+TEMPLATE_TEST_CASE("cross_entropy: what all logits have in common takes no digits", "", simd,
+                   reference) {
+  using kernels = kernel_for<detail::cross_entropy_fn, TestType>;
+  auto const g = test::golden("loss");
+  auto y = tensor<float, shape<6, 3>>{};
+  test::load(y, g["far.y"]);
+  auto const target = std::int32_t{0};
+  auto const check = [&](float smoothing, auto const& expected) {
+    for (auto r = std::size_t{0}; r < 6; ++r) {
+      auto const rows = detail::cross_entropy_rows<float>{1, 3, -100, smoothing, 1.0F};
+      auto const loss =
+          kernels::rows(rows, y.data() + r * 3, &target, static_cast<float*>(nullptr));
+      CHECK(loss == Approx(expected[r]).epsilon(1e-6));
+    }
+  };
+  check(0.0F, g["far.plain"]);
+  check(0.1F, g["far.smooth"]);
+  auto const largest = tensor<float, shape<3>>{{3e38F, 3e38F, 3e38F}};
+  auto const rows = detail::cross_entropy_rows<float>{1, 3, -100, 0.5F, 1.0F};
+  CHECK(kernels::rows(rows, largest.data(), &target, static_cast<float*>(nullptr)) ==
+        Approx(std::log(3.0)));
+}
 TEST_CASE("cross_entropy: its terms are the rows that are not ignored") {
   std::int32_t const targets[] = {2, -100, 0, -100, -100};
   using kernels = kernel_for<detail::cross_entropy_fn, simd>;

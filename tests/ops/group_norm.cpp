@@ -118,3 +118,34 @@ TEMPLATE_TEST_CASE("group_norm: with an activation, the bits of one after the ot
         CHECK(both(fast{}, true, pixels, affine, wants_dx) == apart);
       }
 }
+TEMPLATE_TEST_CASE("group_norm: the sums of a large image keep their digits", "", simd, reference) {
+  using kernel = kernel_for<detail::group_norm_fn, TestType>;
+  constexpr auto pixels = std::size_t{512} * 512;
+  auto const g =
+      detail::group_norm_geometry{.batch = 1, .pixels = pixels, .channels = 2, .groups = 1};
+  auto r = torch_generator(3);
+  auto x = std::vector<float>(pixels * 2);
+  r.uniform(x.data(), x.size(), 285, 295);
+  auto y = x;
+  auto dx = x;
+  float mean[1];
+  float scale[1];
+  float sums[8];
+  float slopes[2][2] = {};
+  kernel::forward(g, x.data(), static_cast<float*>(nullptr), static_cast<float*>(nullptr), 1e-5F,
+                  y.data(), mean, scale, sums);
+  auto sum = 0.0;
+  for (auto const number : x) sum += number;
+  auto const center = sum / static_cast<double>(x.size());
+  auto squares = 0.0;
+  for (auto const number : x) squares += (number - center) * (number - center);
+  auto const wanted = 1 / std::sqrt(squares / static_cast<double>(x.size()) + 1e-5);
+  CHECK(mean[0] == Approx(center).epsilon(1e-6));
+  CHECK(scale[0] == Approx(wanted).epsilon(1e-5));
+  // With ones for slopes, the sum of a channel's is their number.
+  auto const dy = std::vector<float>(x.size(), 0.1F);
+  auto const ones = std::vector<float>(2, 1.0F);
+  kernel::backward(g, x.data(), ones.data(), static_cast<float const*>(nullptr), mean, scale,
+                   dy.data(), {dx.data(), slopes[0], slopes[1]}, sums);
+  for (auto const slope : slopes[1]) CHECK(slope == Approx(0.1 * pixels).epsilon(1e-4));
+}

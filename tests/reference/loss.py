@@ -28,4 +28,12 @@ for name, loss in dict(huber=torch.nn.HuberLoss(), huber_half=torch.nn.HuberLoss
     value.backward()
     for n, t in dict(y=y, target=target, value=value, dy=y.grad).items():
         g.tensor(f"{name}.{n}", t)
+# Logits that have much in common, far from zero: rows of three, the target is the first.
+far = torch.tensor([[1e7, 1e7, 0], [1e8, 1e8, 0], [1e4, 9990, 0], [1000, 1001, 1002], [50, 40, 30],
+                    [-3e7, -3e7, -3e7]])
+g.tensor("far.y", far)
+for name, smoothing in dict(plain=0.0, smooth=0.1).items():
+    g.tensor(f"far.{name}", torch.nn.functional.cross_entropy(
+        far, torch.zeros(len(far), dtype=torch.long), reduction="none", label_smoothing=smoothing))
+g.tensor("far.log_softmax", far.log_softmax(-1))
 g.write()

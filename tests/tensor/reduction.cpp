@@ -135,6 +135,14 @@ TEST_CASE("reduction: softmax sums to one, wherever the largest is") {
   CHECK(l(1, 2) == Approx(5 - 1002.0));
   CHECK(std::exp(l(0, 2)) == Approx(1));
 }
+TEMPLATE_TEST_CASE("reduction: a log_softmax keeps its digits far from zero", "", simd, reference) {
+  auto const g = test::golden("loss");  // tests/reference/loss.py
+  auto y = tensor<float, shape<6, 3>, TestType>{};
+  test::load(y, g["far.y"]);
+  auto const l = evaluate(log_softmax(y, axis<-1>));
+  for (auto i = std::size_t{0}; i < l.size(); ++i)
+    CHECK(l.data()[i] == Approx(g["far.log_softmax"][i]).epsilon(1e-6));
+}
 TEMPLATE_TEST_CASE("reductions: columns on cuda, in one part and in several", "", (shape<100, 5>),
                    (shape<129, 3>), (shape<300, 7>), (shape<20, 30, 4>)) {
   using S = TestType;

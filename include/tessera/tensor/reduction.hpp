@@ -154,11 +154,14 @@ template <array_operand X, std::ptrdiff_t... Axes, class... Keep>
          clamp(max(e, axes, kept...), -most, most);
 }
 
-/// x - logsumexp(x): the logarithm of softmax.
+/// x - logsumexp(x): the logarithm of softmax. What all numbers have in common goes before the
+/// logarithm comes, which it would take the digits of.
 template <array_operand X, std::ptrdiff_t... Axes>
 [[nodiscard]] constexpr auto log_softmax(X&& x, axis_list<Axes...> axes) {
-  auto const e = detail::as_operand(std::forward<X>(x));
-  return e - logsumexp(e, axes, keepdims);
+  constexpr auto most = std::numeric_limits<detail::scalar_among<X>>::max();
+  auto const from = detail::as_operand(std::forward<X>(x));
+  auto const e = from - clamp(max(from, axes, keepdims), -most, most);
+  return e - log(sum(exp(e), axes, keepdims));
 }
 
 /// exp(x - max(x)) / sum(exp(x - max(x))) along the axes: nothing overflows.

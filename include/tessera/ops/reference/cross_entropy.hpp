@@ -7,6 +7,8 @@
 namespace tessera {
 
 template <> struct kernel_for<detail::cross_entropy_fn, reference> {
+  /// Of a logit its distance from the largest counts: what all have in common would take the
+  /// digits.
   template <class T>
   static constexpr auto row(T const* logits, std::size_t classes, std::size_t target, T smoothing,
                             T* slope, T scale) -> T {
@@ -14,13 +16,13 @@ template <> struct kernel_for<detail::cross_entropy_fn, reference> {
     for (auto c = std::size_t{0}; c < classes; ++c) largest.add(logits[c]);
     auto const most = largest.total();
     auto exponentials = reductions::lanes<reductions::adds, T>{};
-    auto logit_sum = reductions::lanes<reductions::adds, T>{};
+    auto distances = reductions::lanes<reductions::adds, T>{};
     for (auto c = std::size_t{0}; c < classes; ++c) {
       exponentials.add(lane::exp(logits[c] - most));
-      logit_sum.add(logits[c]);
+      distances.add(logits[c] - most);
     }
     auto const total = exponentials.total();
-    auto const log_sum = most + lane::log(total);
+    auto const log_total = lane::log(total);
     auto const share = smoothing / static_cast<T>(classes);
     if (slope != nullptr) {
       for (auto c = std::size_t{0}; c < classes; ++c) {
@@ -28,8 +30,9 @@ template <> struct kernel_for<detail::cross_entropy_fn, reference> {
         slope[c] = (lane::exp(logits[c] - most) / total - wanted) * scale;
       }
     }
-    auto const certain = (T{1} - smoothing) * (log_sum - logits[target]);
-    return smoothing == T{0} ? certain : certain + smoothing * log_sum - share * logit_sum.total();
+    auto const certain = (T{1} - smoothing) * (log_total - (logits[target] - most));
+    return smoothing == T{0} ? certain
+                             : certain + smoothing * log_total - share * distances.total();
   }
   template <class T>
   static constexpr auto rows(detail::cross_entropy_rows<T> const& rows, T const* logits,

@@ -79,17 +79,17 @@ template <class Channels> struct group_norm_passes {
           g.channels, 1, g.pixels,
           [&](auto lanes, std::size_t c) TESSERA_INLINE {
             auto const sum = slope_at(lanes, c, c);
-            return kept_sums<std::remove_const_t<decltype(sum)>>{
-                sum, sum * (lanes.load(x + c) - lanes.load(sums + c))};
+            return two_sums{sum_begun<T>(lanes, sum),
+                            sum_begun<T>(lanes, sum * (lanes.load(x + c) - lanes.load(sums + c)))};
           },
           [&](auto lanes, auto& kept, std::size_t at, std::size_t c) TESSERA_INLINE {
             auto const slope = slope_at(lanes, at, c);
-            kept.product = kept.product + slope * (lanes.load(x + at) - lanes.load(sums + c));
-            kept.sum = kept.sum + slope;
+            kept.of_product.add(slope * (lanes.load(x + at) - lanes.load(sums + c)));
+            kept.of_slope.add(slope);
           },
           [&](auto lanes, std::size_t c, auto const& kept) TESSERA_INLINE {
-            lanes.store(products + c, kept.product);
-            lanes.store(sums + c, kept.sum);
+            lanes.store(products + c, kept.of_product.total);
+            lanes.store(sums + c, kept.of_slope.total);
           });
       each_channel(g, [&](std::size_t c, std::size_t k) {
         products[c] = products[c] * scale[k];
@@ -112,10 +112,31 @@ template <class Channels> struct group_norm_passes {
   }
 
  private:
-  template <class V> struct kept_sums {
-    V sum;
-    V product;
+  /// A sum by blocks: what is added to no number is -0, and so that of one block is as it was.
+  template <class T, class V> struct sum_of_blocks {
+    V block;
+    V total;
+
+    TESSERA_INLINE constexpr void add(V number) { block = block + number; }
+    TESSERA_INLINE constexpr void fold(auto lanes) {
+      total = total + block;
+      block = lanes.splat(T{-0.0});
+    }
   };
+  template <class T, class V>
+  [[nodiscard]] TESSERA_INLINE static constexpr auto sum_begun(auto lanes, V first)
+      -> sum_of_blocks<T, V> {
+    return {first, lanes.splat(T{-0.0})};
+  }
+  template <class Sum> struct two_sums {
+    Sum of_slope;
+    Sum of_product;
+    TESSERA_INLINE constexpr void fold(auto lanes) {
+      of_slope.fold(lanes);
+      of_product.fold(lanes);
+    }
+  };
+  template <class Sum> two_sums(Sum, Sum) -> two_sums<Sum>;
   template <class V> struct affine {
     V factor;
     V term;
@@ -152,11 +173,12 @@ template <class Channels> struct group_norm_passes {
   static constexpr void sum_of_pixels(group_norm_geometry const& g, T* to, auto const& f) {
     Channels::template down<T, 4>(
         g.channels, 1, g.pixels,
-        [&](auto lanes, std::size_t c) TESSERA_INLINE { return f(lanes, c, c); },
+        [&](auto lanes, std::size_t c)
+            TESSERA_INLINE { return sum_begun<T>(lanes, f(lanes, c, c)); },
         [&](auto lanes, auto& sum, std::size_t at, std::size_t c)
-            TESSERA_INLINE { sum = sum + f(lanes, at, c); },
+            TESSERA_INLINE { sum.add(f(lanes, at, c)); },
         [&](auto lanes, std::size_t c, auto const& sum)
-            TESSERA_INLINE { lanes.store(to + c, sum); });
+            TESSERA_INLINE { lanes.store(to + c, sum.total); });
   }
   /// f(lanes, factor, term, place, c) for every pixel, of two numbers for each channel.
   template <class T>

@@ -32,12 +32,18 @@ struct kernel_for<detail::cross_entropy_fn, simd>
   /// What the losses of some rows are computed from.
   template <class T> struct block {
     std::size_t count = 0;
-    T most[block_rows];
-    T total[block_rows];   ///< of the exponentials
-    T logit[block_rows];   ///< of the target
-    T logits[block_rows];  ///< their sum, where targets are smoothed
+    T total[block_rows];      ///< of the exponentials
+    T distance[block_rows];   ///< of the target's logit from the largest
+    T distances[block_rows];  ///< the sum of all, where targets are smoothed
   };
 
+  template <class T> struct distances_from {
+    nodes::contiguous_row<T const> x;
+    T most;
+    template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
+      return x.get(lanes, i) - lanes.splat(most);
+    }
+  };
   template <class T>
   static void add_row(block<T>& to, detail::cross_entropy_rows<T> const& rows, T const* logits,
                       std::size_t target, T* slope) {
@@ -45,10 +51,10 @@ struct kernel_for<detail::cross_entropy_fn, simd>
     auto const x = nodes::contiguous_row<T const>{logits};
     auto const [most, total] = detail::exponentiate(x, rows.classes, slope);
     auto const k = to.count++;
-    to.most[k] = most;
     to.total[k] = total;
-    to.logit[k] = logits[target];
-    if (rows.smoothing != T{0}) to.logits[k] = detail::total_of_run<adds, T>(x, rows.classes);
+    to.distance[k] = logits[target] - most;
+    if (rows.smoothing != T{0})
+      to.distances[k] = detail::total_of_run<adds, T>(distances_from<T>{x, most}, rows.classes);
     if (slope == nullptr) return;
     auto const share = rows.smoothing / static_cast<T>(rows.classes);
     auto const of_target = slope[target];
@@ -65,13 +71,13 @@ struct kernel_for<detail::cross_entropy_fn, simd>
     auto const share = rows.smoothing / static_cast<T>(rows.classes);
     for_each_vector<T>(of.count, [&](auto lanes, std::size_t k) TESSERA_INLINE {
       auto const keep = lanes.splat(T{1} - rows.smoothing);
-      auto const log_sum = lanes.load(of.most + k) + lane::log(lanes.load(of.total + k));
-      auto const certain = keep * (log_sum - lanes.load(of.logit + k));
+      auto const log_total = lane::log(lanes.load(of.total + k));
+      auto const certain = keep * (log_total - lanes.load(of.distance + k));
       if (rows.smoothing == T{0})
         lanes.store(losses + k, certain);
       else
-        lanes.store(losses + k, certain + lanes.splat(rows.smoothing) * log_sum -
-                                    lanes.splat(share) * lanes.load(of.logits + k));
+        lanes.store(losses + k, certain + lanes.splat(rows.smoothing) * log_total -
+                                    lanes.splat(share) * lanes.load(of.distances + k));
     });
     detail::add_run<reductions::adds>(loss, nodes::contiguous_row<T const>{losses}, of.count);
     of.count = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/lanes.hpp>
+#include <tessera/ops/reference/in_numbers.hpp>
 
 #include <cstddef>
 
@@ -15,7 +16,7 @@ struct in_vectors {
   /// The rows [first, end) of so many columns, from above: begin(lanes, column) is what a vector of
   /// columns keeps, step(lanes, kept, place, column) comes for each row, and last(lanes, column,
   /// kept). `Together` vectors go side by side, whose steps do not wait for each other and read
-  /// what lies together.
+  /// what lies together. What is kept may fold itself after each block of rows.
   template <class T, std::size_t Together>
   TESSERA_INLINE static void down(std::size_t columns, std::size_t first, std::size_t end,
                                   auto const& begin, auto const& step, auto const& last) {
@@ -37,10 +38,17 @@ struct in_vectors {
     decltype(begin(lanes, column)) kept[Count];
 #pragma GCC unroll 4
     for (auto v = std::size_t{0}; v < Count; ++v) kept[v] = begin(lanes, column + v * width);
-    for (auto at = first * columns + column; at < end * columns; at += columns) {
+    auto row = first;
+    for (auto goes_on = true; goes_on; goes_on = row < end) {
+      auto const stop = row + rows_of_block < end ? row + rows_of_block : end;
+      for (auto at = row * columns + column; at < stop * columns; at += columns) {
 #pragma GCC unroll 4
-      for (auto v = std::size_t{0}; v < Count; ++v)
-        step(lanes, kept[v], at + v * width, column + v * width);
+        for (auto v = std::size_t{0}; v < Count; ++v)
+          step(lanes, kept[v], at + v * width, column + v * width);
+      }
+      if constexpr (requires { kept[0].fold(lanes); })
+        for (auto& one : kept) one.fold(lanes);
+      row = stop;
     }
 #pragma GCC unroll 4
     for (auto v = std::size_t{0}; v < Count; ++v) last(lanes, column + v * width, kept[v]);
