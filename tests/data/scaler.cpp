@@ -64,3 +64,14 @@ TEST_CASE("scaler: NaN is passed over by a fit, and stays NaN") {
   CHECK(min_max.scale(0) == 2);
   CHECK(std::isnan(min_max.transform(x)(1, 0)));
 }
+TEST_CASE("scaler: an infinity is refused by its place, beside a gap too") {
+  auto const inf = std::numeric_limits<double>::infinity();
+  auto const nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(
+      standard_scaler::fit(table{{1, 2}, {nan, 4}, {3, inf}}),
+      "standard_scaler: expected finite numbers or NaN, got inf in row 2 of column 1");
+  CHECK_THROWS_WITH(
+      min_max_scaler::fit(table{{1, nan}, {3, -inf}}),
+      "min_max_scaler: expected finite numbers or NaN, got -inf in row 1 of column 1");
+  CHECK_THROWS_AS(min_max_scaler::fit(table{{inf}}), std::invalid_argument);
+}

@@ -114,3 +114,27 @@ TEST_CASE("tensor_batches: a view of a part is refused, a copy of it is taken") 
   CHECK(tensor_batches(x, y, {.batch = 2}).size() == 5);
   CHECK(tensor_batches(xt::xarray<float>(x), y, {.batch = 2}).size() == 5);
 }
+TEST_CASE("tensor_batches: a class that the model's integers do not hold is refused by its place") {
+  using classified = slot<tensor<float, shape<3, 2>>, tensor<std::int32_t, shape<3>>>;
+  auto const load = [](auto const& targets) {
+    auto s = classified{};
+    tensor_batches(counted_examples<double, 2>({3, 2}), targets, {.batch = 3, .shuffles = false})
+        .load(0, 0, 1, s);
+    return s.target.read()(2);
+  };
+  auto const message = [](std::string const& value) {
+    return "batches: target has " + value +
+           " at number 0 of example 2, the model is compiled for integers of 32 bits";
+  };
+  using classes = xt::xtensor<std::int64_t, 1>;
+  CHECK_THROWS_WITH(load(classes{0, 1, (std::int64_t{1} << 32) + 2}), message("4294967298"));
+  CHECK_THROWS_WITH(load(classes{0, 1, -(std::int64_t{1} << 31) - 1}), message("-2147483649"));
+  CHECK(load(classes{0, 1, -(std::int64_t{1} << 31)}) == std::numeric_limits<std::int32_t>::min());
+  CHECK_THROWS_WITH(load(xt::xtensor<std::uint32_t, 1>{0, 1, 1U << 31U}), message("2147483648"));
+  CHECK_THROWS_WITH(load(xt::xtensor<double, 1>{0, 1, 2.9}), message("2.9"));
+  CHECK_THROWS_WITH(load(xt::xtensor<float, 1>{0, 1, 0x1p31F}), message("2147483648"));
+  CHECK_THROWS_WITH(load(xt::xtensor<double, 1>{0, 1, NAN}), message("nan"));
+  CHECK(load(xt::xtensor<double, 1>{0, 1, 2147483647}) == 2147483647);
+  CHECK(load(xt::xtensor<float, 1>{0, 1, -0x1p31F}) == std::numeric_limits<std::int32_t>::min());
+  CHECK(load(xt::xtensor<std::uint8_t, 1>{0, 1, 255}) == 255);
+}

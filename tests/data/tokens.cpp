@@ -61,3 +61,51 @@ TEST_CASE("tokens: random rows are those that the generator draws, in any epoch"
   CHECK_THROWS_AS(random_tokens(counted_tokens(4), rows, 1, 1, torch_generator(1)),
                   std::invalid_argument);
 }
+TEST_CASE("tokens: numbers of batches as large as they get do not wrap") {
+  auto const text = counted_tokens(100);
+  auto const rows = token_rows{.length = 4, .batch = 3};
+  auto one = random_tokens(text, rows, 10, ~std::uint64_t{0}, torch_generator(5));
+  CHECK(one.epochs() == 1);
+  one.begin(0);
+  CHECK(one.size() == 10);
+  auto many = random_tokens(text, rows, 10, std::uint64_t{1} << 63, torch_generator(5));
+  many.begin(2);
+  CHECK(many.size() == 0);
+  CHECK(random_tokens(text, rows, ~std::uint64_t{0}, 2, torch_generator(5)).epochs() ==
+        std::uint64_t{1} << 63);
+  CHECK(random_tokens(text, rows, 0, 2, torch_generator(5)).epochs() == 0);
+}
+TEST_CASE("tokens: rows of more tokens than can be counted are refused") {
+  auto const text = counted_tokens(100);
+  auto const refuses = [&](token_rows rows) {
+    CHECK_THROWS_AS(consecutive_tokens(text, rows), std::invalid_argument);
+  };
+  refuses({.length = std::size_t{1} << 32, .batch = std::size_t{1} << 32});
+  refuses({.length = 3, .batch = ~std::size_t{0} / 3 + 1});
+  refuses({.length = 100, .batch = 1});
+  CHECK(consecutive_tokens(text, {.length = 33, .batch = 3}).size() == 1);
+  CHECK(consecutive_tokens(text, {.length = 99, .batch = 1}).size() == 1);
+  CHECK_THROWS_AS(consecutive_tokens(std::vector<int>{}, {.length = 1, .batch = 1}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(
+      random_tokens(text, {.length = ~std::size_t{0}, .batch = 1}, 1, 1, torch_generator(1)),
+      std::invalid_argument);
+}
+TEST_CASE("tokens: a token that the model's numbers do not hold is refused by its place") {
+  auto text = std::vector<std::int64_t>(25);
+  text[7] = (std::int64_t{1} << 32) + 2;
+  auto s = rows_of_three{};
+  CHECK_THROWS_WITH(consecutive_tokens(text, {.length = 4, .batch = 3}).load(0, 0, 1, s),
+                    "batches: target has 4294967298 at token 7, the model is compiled for integers "
+                    "of 32 bits");
+  using unsigned_rows = slot<tensor<std::uint8_t, shape<4, 3>>, tensor<std::int64_t, shape<4, 3>>>;
+  auto bytes = unsigned_rows{};
+  text[7] = -1;
+  CHECK_THROWS_WITH(
+      consecutive_tokens(text, {.length = 4, .batch = 3}).load(0, 0, 1, bytes),
+      "batches: x has -1 at token 7, the model is compiled for unsigned integers of 8 "
+      "bits");
+  text[7] = 255;
+  consecutive_tokens(text, {.length = 4, .batch = 3}).load(0, 0, 1, bytes);
+  CHECK(bytes.x.read()(3, 1) == 255);
+}

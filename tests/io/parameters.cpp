@@ -31,6 +31,17 @@ TEST_CASE("parameters: saved and loaded, bit for bit, by PyTorch's names") {
   CHECK(file["1.weight"].shape == std::vector<std::uint64_t>{2, 4});
   CHECK(file.metadata().at("format") == "pt");
 }
+TEST_CASE("parameters: texts that no file holds are refused, and the file before remains") {
+  auto const folder = test::folder{};
+  auto const path = folder / "m.safetensors";
+  auto const p = parameters_of<linear<2, 2>, owned<float>>{};
+  save_parameters(path, p, {{"made", "here"}});
+  CHECK_THROWS_WITH(save_parameters(path, p, {{"made", "th\xE9re"}}),
+                    "the metadata's \"made\": expected UTF-8, byte 2 is none");
+  CHECK(safetensors::read(path).metadata().at("made") == "here");
+  CHECK_THROWS_AS(save_parameters(folder / "none", p, {{"\xFF", ""}}), safetensors_error);
+  CHECK_FALSE(std::filesystem::exists(folder / "none"));
+}
 TEST_CASE("parameters: other floating-point types are converted") {
   auto a = parameters_of<model, owned<double>>{};
   auto b = values{};

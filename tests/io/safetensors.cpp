@@ -56,6 +56,40 @@ TEST_CASE("safetensors: the writer writes the bytes of the format's own library"
   CHECK_THROWS_WITH(writer.add("a", dtype::u8, {0}, {}),
                     Catch::Contains("two tensors are named \"a\""));
 }
+TEST_CASE("safetensors: the writer takes nothing that the reader would refuse") {
+  auto writer = safetensors_writer{};
+  auto const data = std::vector<std::byte>(16);
+  auto const refuses = [&](std::string const& name, dtype type, std::vector<std::uint64_t> shape,
+                           std::size_t bytes, std::string const& message) {
+    CHECK_THROWS_WITH(writer.add(name, type, std::move(shape), std::span{data}.first(bytes)),
+                      message);
+  };
+  refuses("a", dtype::f32, {3}, 16, R"("a": shape (3,) of F32 takes 12 bytes, there are 16)");
+  refuses("a", dtype::f32, {}, 0, R"("a": shape () of F32 takes 4 bytes, there are 0)");
+  refuses("a", dtype::f4, {3}, 2, R"("a": the shape (3,) ends within a byte)");
+  refuses("a", dtype::u8, {std::uint64_t{1} << 32, std::uint64_t{1} << 32}, 0,
+          R"("a": the shape (4294967296, 4294967296) is too large for any file)");
+  refuses("__metadata__", dtype::u8, {16}, 16,
+          R"(expected the name of a tensor, got "__metadata__", which is that of the metadata)");
+  refuses("w\xFF", dtype::u8, {16}, 16,
+          "the name of a tensor, \"w\xEF\xBF\xBD\": expected UTF-8, byte 1 is none");
+  CHECK_THROWS_AS(writer.add_kept("a", dtype::f32, {3}, data), safetensors_error);
+  CHECK_THROWS_WITH(writer.set_metadata("k\x80", "v"),
+                    "a key of the metadata, \"k\xEF\xBF\xBD\": expected UTF-8, byte 1 is none");
+  CHECK_THROWS_WITH(writer.set_metadata("k", "\xC0v"),
+                    "the metadata's \"k\": expected UTF-8, byte 0 is none");
+  CHECK_THROWS_AS(writer.set_metadata("k", "\xED\xA0\x80"), safetensors_error);
+
+  auto const letters = std::string{"\xC3\xA4\0\x7F\"\\\xF4\x8F\xBF\xBF", 10};
+  writer.add("a", dtype::f4, {4, 8}, data);
+  writer.add(letters, dtype::f32, {0, 3}, {});
+  writer.set_metadata(letters, letters);
+  auto const file = safetensors::parse(writer.bytes());
+  CHECK(file.tensors().size() == 2);
+  CHECK(file["a"].bytes.size() == 16);
+  CHECK(file.contains(letters));
+  CHECK(file.metadata().at(letters) == letters);
+}
 TEST_CASE("safetensors: messages say what was expected and what came") {
   auto const message = [](std::string const& header, std::size_t data) -> std::string {
     try {

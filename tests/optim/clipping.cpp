@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
+#include <tessera/cuda.hpp>
 
 using namespace tessera;
 
@@ -52,4 +53,38 @@ TEST_CASE("clipping: a bound that is none is refused; what is left is told") {
   auto const left = clip_to(p, norm, norm / 2);
   CHECK(left == Approx(global_norm(p)));
   CHECK(left == Approx(norm / 2));
+}
+namespace {
+/// What torch's clip_grad_norm_ makes of a gradient that holds `value`, beside ones.
+void clips_what_is_no_number(auto& gradient) {
+  auto const clip = [&](float value, double most) {
+    clear_parameters(gradient);
+    for_each_parameter([](path_name const&, auto& w) { std::fill_n(w.data(), w.size(), 1.0F); },
+                       gradient);
+    gradient.weight.data()[1] = value;
+    auto const norm = clip_norm(gradient, most);
+    device::synchronize();
+    return norm;
+  };
+  CHECK(std::isnan(clip(NAN, 1)));
+  for_each_parameter(
+      [](path_name const&, auto const& w) {
+        for (auto i = std::size_t{0}; i < w.size(); ++i) CHECK(std::isnan(w.data()[i]));
+      },
+      gradient);
+  CHECK(clip(INFINITY, 1) == INFINITY);
+  CHECK(std::isnan(gradient.weight.data()[1]));
+  CHECK(gradient.weight.data()[0] == 0);
+  CHECK(clip(1, 0) > 1);
+  CHECK(gradient.bias.data()[1] == 0);
+  CHECK(clip(1, 100) > 1);
+  CHECK(gradient.bias.data()[1] == 1);
+}
+}  // namespace
+
+TEST_CASE("clip_norm: of a norm that is NaN all numbers are, on host and device") {
+  auto p = parameters_of<linear<2, 2>, owned<float>>{};
+  clips_what_is_no_number(p);
+  auto const q = device::make<parameters_of<linear<2, 2>, owned<float, cuda>>>();
+  clips_what_is_no_number(*q);
 }

@@ -17,8 +17,8 @@
 /// Scalers with the semantics of sklearn.preprocessing: fitted on training data, applied to all.
 ///
 /// Shapes  tables (row, column); every column on its own
-/// Errors  std::invalid_argument for a table without rows, or with other columns than the fitted
-///         one
+/// Errors  std::invalid_argument for a table without rows, for a fit to an infinity, and for other
+///         columns than the fitted ones
 /// Source  sklearn.preprocessing; reference values: tests/reference/scaler.py
 namespace tessera {
 
@@ -39,9 +39,15 @@ struct column_scaler {
   }
 
  protected:
-  static void check_rows(table const& x, char const* who) {
+  static void check_fitted(table const& x, char const* who) {
     if (x.shape(0) == 0)
       throw std::invalid_argument(std::string{who} + ": expected a table with rows, got none");
+    for (auto r = std::size_t{0}; r < x.shape(0); ++r)
+      for (auto c = std::size_t{0}; c < x.shape(1); ++c)
+        if (std::isinf(x(r, c)))
+          throw std::invalid_argument(std::string{who} + ": expected finite numbers or NaN, got " +
+                                      std::to_string(x(r, c)) + " in row " + std::to_string(r) +
+                                      " of column " + std::to_string(c));
   }
   /// A column with NaN in it is that of its other numbers, as scikit-learn has it; without any of
   /// them it stays NaN.
@@ -75,7 +81,7 @@ struct column_scaler {
 /// To mean 0 and deviation 1.
 struct standard_scaler : column_scaler {
   [[nodiscard]] static auto fit(table const& x) -> standard_scaler {
-    check_rows(x, "standard_scaler");
+    check_fitted(x, "standard_scaler");
     auto s = standard_scaler{};
     s.shift = xt::mean(x, {0});
     xt::xtensor<double, 1> const variance = xt::mean(xt::square(x - s.shift), {0});
@@ -95,7 +101,7 @@ struct standard_scaler : column_scaler {
 /// To [0, 1]; a column whose range is below 10 epsilons stays as wide as it is, as in scikit-learn.
 struct min_max_scaler : column_scaler {
   [[nodiscard]] static auto fit(table const& x) -> min_max_scaler {
-    check_rows(x, "min_max_scaler");
+    check_fitted(x, "min_max_scaler");
     auto s = min_max_scaler{};
     s.shift = xt::amin(x, {0});
     s.scale = xt::amax(x, {0}) - s.shift;

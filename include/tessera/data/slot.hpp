@@ -5,9 +5,13 @@
 #include <tessera/tensor/tensor.hpp>
 
 #include <array>
+#include <charconv>
+#include <concepts>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 /// What a source fills: memory for one chunk of a batch.
 namespace tessera {
@@ -47,6 +51,42 @@ template <class X> struct filled {
                                 expected);
   }
 };
+
+namespace detail {
+
+/// Whether a T, a type of whole numbers, holds the value.
+template <std::integral T, class From> [[nodiscard]] constexpr auto holds(From value) -> bool {
+  if constexpr (std::integral<From>) {
+    auto const number = static_cast<T>(value);
+    return static_cast<From>(number) == value && (number < T{}) == (value < From{});
+  } else {
+    // Outside of these limits the conversion is not defined.
+    auto const end = static_cast<From>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+    auto const least = std::is_signed_v<T> ? -end : From{};
+    return value >= least && value < end && static_cast<From>(static_cast<T>(value)) == value;
+  }
+}
+template <class T>
+[[noreturn]] void refuse_number(auto value, std::string const& what, std::string const& place) {
+  auto letters = std::array<char, 64>{};
+  auto* const end = std::to_chars(letters.data(), letters.data() + letters.size(), +value).ptr;
+  constexpr auto bits = std::numeric_limits<T>::digits + (std::is_signed_v<T> ? 1 : 0);
+  throw std::invalid_argument("batches: " + what + " has " + std::string(letters.data(), end) +
+                              " at " + place + ", the model is compiled for " +
+                              (std::is_signed_v<T> ? "" : "unsigned ") + "integers of " +
+                              std::to_string(bits) + " bits");
+}
+/// A number of a source as the slot's T; place() says where in `what` it is.
+///
+/// Errors  std::invalid_argument for one that a T of whole numbers does not hold
+template <class T, class From>
+[[nodiscard]] auto number_as(From value, char const* what, auto const& place) -> T {
+  if constexpr (std::integral<T> && std::is_arithmetic_v<From>)
+    if (not holds<T>(value)) refuse_number<T>(value, what, place());
+  return static_cast<T>(value);
+}
+
+}  // namespace detail
 
 /// One chunk of a batch: input, target, and what else the source lends a call.
 template <class X, class Target, class Extra = nothing> struct slot {

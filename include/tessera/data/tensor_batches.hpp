@@ -57,6 +57,8 @@ template <class Array> void check_is_plain(Array const& array, char const* what)
 
 /// The examples of an array (examples, ...) that `which(i)` names, i below count, along an axis of
 /// a part of a slot.
+///
+/// Errors  std::invalid_argument for extents, and for a number, that the part does not hold
 template <class Array, class X>
 void gather(Array const& array, auto const& which, std::size_t count, std::size_t axis,
             filled<X>& part, char const* what) {
@@ -78,8 +80,12 @@ void gather(Array const& array, auto const& which, std::size_t count, std::size_
   for (auto i = std::size_t{0}; i < count; ++i) {
     auto const* const example = array.data() + which(i) * outer * inner;
     for (auto o = std::size_t{0}; o < outer; ++o)
-      for (auto k = std::size_t{0}; k < inner; ++k)
-        to.data()[(o * count + i) * inner + k] = static_cast<scalar_of<X>>(example[o * inner + k]);
+      for (auto k = std::size_t{0}; k < inner; ++k) {
+        auto const at = o * inner + k;
+        to.data()[(o * count + i) * inner + k] = number_as<scalar_of<X>>(example[at], what, [&] {
+          return "number " + std::to_string(at) + " of example " + std::to_string(which(i));
+        });
+      }
   }
 }
 
@@ -90,9 +96,9 @@ void gather(Array const& array, auto const& which, std::size_t count, std::size_
 ///
 /// Shapes  x and target as one example, with the examples of a batch along their axis
 /// Cost    a load copies example after example; 4 bytes for each example
-/// Errors  std::invalid_argument for arrays of different lengths, for a view of a part, and where
-/// an
-///         example is not what the model is compiled for
+/// Errors  std::invalid_argument for arrays of different lengths, for a view of a part, and, by a
+///         load, where an example is not what the model is compiled for, or the model takes
+///         integers and a number is none, or too large
 template <class Inputs, class Targets, class Conditions = nothing> class tensor_batches {
  public:
   static constexpr bool carries = false;

@@ -24,6 +24,8 @@ struct token_rows {
 namespace detail {
 
 /// `count` rows that begin at start(i) into a slot.
+///
+/// Errors  std::invalid_argument for a token that the slot's numbers do not hold
 template <class Token, class Slot>
 void load_rows(std::span<Token const> tokens, std::size_t length, std::size_t count,
                auto const& start, Slot& to) {
@@ -35,8 +37,10 @@ void load_rows(std::span<Token const> tokens, std::size_t length, std::size_t co
   for (auto b = std::size_t{0}; b < count; ++b) {
     auto const row = tokens.subspan(start(b), length + 1);
     for (auto t = std::size_t{0}; t < length; ++t) {
-      x.data()[t * count + b] = static_cast<In>(row[t]);
-      target.data()[t * count + b] = static_cast<Out>(row[t + 1]);
+      auto const place = [&] { return "token " + std::to_string(start(b) + t); };
+      auto const next = [&] { return "token " + std::to_string(start(b) + t + 1); };
+      x.data()[t * count + b] = number_as<In>(row[t], "x", place);
+      target.data()[t * count + b] = number_as<Out>(row[t + 1], "target", next);
     }
   }
 }
@@ -64,7 +68,7 @@ template <class Token, class Generator> class random_tokens {
         per_epoch_(per_epoch),
         start_(generator),
         generator_(generator) {
-    if (tokens.size() < rows.length + 1 || rows.length == 0 || rows.batch == 0 || per_epoch == 0)
+    if (tokens.size() <= rows.length || rows.length == 0 || rows.batch == 0 || per_epoch == 0)
       throw std::invalid_argument("random_tokens: expected tokens for a row, and rows");
     if (tokens.size() - rows.length > std::numeric_limits<std::uint32_t>::max())
       throw std::invalid_argument(
@@ -73,7 +77,7 @@ template <class Token, class Generator> class random_tokens {
   }
   [[nodiscard]] auto size() const -> std::size_t { return size_of(epoch_); }
   [[nodiscard]] auto epochs() const -> std::uint64_t {
-    return (batches_ + per_epoch_ - 1) / per_epoch_;
+    return batches_ / per_epoch_ + (batches_ % per_epoch_ == 0 ? 0 : 1);
   }
   void begin(std::uint64_t epoch) {
     if (epoch != next_) {
@@ -94,7 +98,7 @@ template <class Token, class Generator> class random_tokens {
 
  private:
   [[nodiscard]] auto size_of(std::uint64_t epoch) const -> std::size_t {
-    auto const before = std::min(batches_, epoch * per_epoch_);
+    auto const before = epoch > batches_ / per_epoch_ ? batches_ : epoch * per_epoch_;
     return static_cast<std::size_t>(std::min(per_epoch_, batches_ - before));
   }
   void draw(std::uint64_t epoch) {
@@ -126,7 +130,8 @@ template <class Token> class consecutive_tokens {
 
   consecutive_tokens(std::span<Token const> tokens, token_rows rows)
       : tokens_(tokens), rows_(rows) {
-    if (rows.length == 0 || rows.batch == 0 || tokens.size() <= rows.length * rows.batch)
+    if (rows.length == 0 || rows.batch == 0 || tokens.empty() ||
+        rows.batch > (tokens.size() - 1) / rows.length)
       throw std::invalid_argument("consecutive_tokens: expected tokens for a batch");
   }
   [[nodiscard]] auto size() const -> std::size_t {

@@ -47,6 +47,35 @@ struct tensor_entry {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
+namespace detail {
+
+/// The bytes that a tensor of this type and shape takes.
+///
+/// Errors  safetensors_error, which names the tensor, for a shape that no file holds
+[[nodiscard]] inline auto bytes_taken(std::string const& name, dtype type,
+                                      std::vector<std::uint64_t> const& shape) -> std::uint64_t {
+  auto const fail = [&](char const* what) {
+    throw safetensors_error('"' + name + "\": the shape " + to_string(shape) + what);
+  };
+  auto bits = std::uint64_t{bits_of(type)};
+  for (auto const length : shape)
+    if (__builtin_mul_overflow(bits, length, &bits)) fail(" is too large for any file");
+  if (bits % 8 != 0) fail(" ends within a byte");
+  return bits / 8;
+}
+/// Errors  safetensors_error, which names the tensor, for other bytes than those of its shape
+inline void check_bytes(std::string const& name, dtype type,
+                        std::vector<std::uint64_t> const& shape, std::uint64_t came,
+                        char const* has) {
+  auto const taken = bytes_taken(name, type, shape);
+  if (came != taken)
+    throw safetensors_error('"' + name + "\": shape " + to_string(shape) + " of " +
+                            std::string{name_of(type)} + " takes " + std::to_string(taken) +
+                            " bytes, " + has + " " + std::to_string(came));
+}
+
+}  // namespace detail
+
 /// The tensors of a safetensors file by name, and its metadata.
 ///
 /// Cost    the data is in memory, once, and read only where the header fits the file's size;
@@ -214,11 +243,7 @@ class safetensors {
     if (not known) fail('"' + name + "\": unknown dtype " + type.dump());
     entry.type = *known;
     entry.shape = numbers("shape");
-    auto bits = std::uint64_t{bits_of(entry.type)};
-    for (auto const length : entry.shape)
-      if (__builtin_mul_overflow(bits, length, &bits))
-        fail_entry("the shape " + to_string(entry.shape) + " is too large for any file");
-    if (bits % 8 != 0) fail_entry("the shape " + to_string(entry.shape) + " ends within a byte");
+    (void)detail::bytes_taken(name, entry.type, entry.shape);
 
     auto const offsets = numbers("data_offsets");
     if (offsets.size() != 2)
@@ -228,10 +253,7 @@ class safetensors {
     if (begin > end || end > data)
       fail_entry("data_offsets " + std::to_string(begin) + " to " + std::to_string(end) +
                  " are not within the file's " + std::to_string(data) + " bytes of data");
-    if (end - begin != bits / 8)
-      fail_entry("shape " + to_string(entry.shape) + " of " + std::string{name_of(entry.type)} +
-                 " takes " + std::to_string(bits / 8) + " bytes, data_offsets give " +
-                 std::to_string(end - begin));
+    detail::check_bytes(name, entry.type, entry.shape, end - begin, "data_offsets give");
     places_.emplace_back(begin, end, name);
     return entry;
   }
@@ -263,12 +285,19 @@ class safetensors {
 /// dtypes with the most bytes first, then by name, the header padded to 8 bytes.
 ///
 /// Cost    the added memory is read when the file is written; it must live until then
-/// Errors  safetensors_error for a name twice; file_error where the file cannot be written
+/// Errors  safetensors_error for a name twice or one that the format keeps for itself, for bytes
+///         that are not those of the shape, for texts that are no UTF-8: when they are added;
+///         file_error where the file cannot be written
 class safetensors_writer {
  public:
   /// Adds `bytes`, a tensor in row-major order, little-endian.
   void add(std::string const& name, dtype type, std::vector<std::uint64_t> shape,
            std::span<std::byte const> bytes) {
+    check_utf8("the name of a tensor, \"" + valid_utf8(name) + '"', name);
+    if (name == "__metadata__")
+      throw safetensors_error("expected the name of a tensor, got \"" + name +
+                              "\", which is that of the metadata");
+    detail::check_bytes(name, type, shape, bytes.size(), "there are");
     for (auto const& [other, entry] : tensors_)
       if (other == name) throw safetensors_error("two tensors are named \"" + name + "\"");
     tensors_.push_back({name, {type, std::move(shape), bytes}});
@@ -280,6 +309,8 @@ class safetensors_writer {
     add(name, type, std::move(shape), *kept_.back());
   }
   void set_metadata(std::string const& key, std::string value) {
+    check_utf8("a key of the metadata, \"" + valid_utf8(key) + '"', key);
+    check_utf8("the metadata's \"" + key + '"', value);
     metadata_[key] = std::move(value);
   }
 
@@ -313,6 +344,11 @@ class safetensors_writer {
   void write(std::filesystem::path const& path) const { write_file(path, {bytes()}); }
 
  private:
+  static void check_utf8(std::string const& what, std::string const& text) {
+    if (auto const fault = fault_of_utf8(text); not fault.empty())
+      throw safetensors_error(what + ": " + fault);
+  }
+
   std::vector<std::pair<std::string, tensor_entry>> tensors_;
   std::vector<std::shared_ptr<std::vector<std::byte> const>> kept_;
   std::map<std::string, std::string> metadata_;

@@ -36,12 +36,12 @@ template <class P> [[nodiscard]] constexpr auto global_norm(P const& p) -> doubl
 
 namespace detail {
 
-/// The same as one expression, whose factor no host waits for.
+/// The same as one expression, whose factor no host waits for; of min, a NaN is the second.
 template <class G> auto clip_on_device(G g, double most) -> double {
   using T = scalar_of<G>;
   auto const norm = norm_on_device(g);
   auto const found = static_cast<double>(number_of(norm));
-  assign(g, g * min(static_cast<T>(most) / (norm + static_cast<T>(1e-6)), T{1}));
+  assign(g, g * min(T{1}, static_cast<T>(most) / (norm + static_cast<T>(1e-6))));
   return found;
 }
 
@@ -55,14 +55,16 @@ template <class G> auto clip_on_device(G g, double most) -> double {
 template <class P> constexpr auto clip_to(P& gradient, double norm, double most) -> double {
   require(most >= 0, "clipping: the largest norm must be 0 or more");
   auto const factor = most / (norm + 1e-6);
-  if (not(factor < 1)) return norm;
+  if (factor >= 1) return norm;
   for_each_parameter(
       [&](path_name const&, auto& g) { g *= static_cast<scalar_of<decltype(g)>>(factor); },
       gradient);
   return norm * factor;
 }
 
-/// Scales a gradient down so that its norm is at most `most`; returns the norm it had.
+/// Scales a gradient down so that its norm is at most `most`; returns the norm it had. Of a norm
+/// that is NaN the whole gradient becomes NaN, on a device with the padding between its tensors,
+/// until clear_parameters.
 ///
 /// Source  torch.nn.utils.clip_grad_norm_: the factor is most / (norm + 1e-6), at most 1
 template <class P> constexpr auto clip_norm(P& gradient, double most) -> double {
