@@ -286,13 +286,26 @@ struct inverse {
 };
 template <class To> struct cast {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    if constexpr (requires { requires std::same_as<typename lane::traits<V>::scalar, To>; })
+    using namespace lane;
+    if constexpr (requires { requires std::same_as<typename traits<V>::scalar, To>; })
       return a;
+    else if constexpr (requires { typename traits<V>::chosen; })  // the truths of a vector
+      return truths_as<typename traits<V>::chosen>(a);
+    else if constexpr (std::same_as<To, bool> && requires { typename traits<V>::scalar; })
+      return a != V(0);
     else
       return static_cast<To>(a);
   }
   template <std::size_t, class Y, class V> TESSERA_INLINE static constexpr auto slope(Y, V a) {
     return constant_like(a, 1);
+  }
+
+ private:
+  template <class V, class M> TESSERA_INLINE static constexpr auto truths_as(M a) {
+    if constexpr (std::same_as<To, bool>)
+      return a;
+    else
+      return select(a, V(1), V(0));
   }
 };
 
