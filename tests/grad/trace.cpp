@@ -228,4 +228,6 @@ TEST_CASE("trace: slopes on the device are those of the reference, in their orde
   CHECK(device_differs<one_number>() == 0);           // a number that all rows share
   CHECK(device_differs<shifted>() == 0);              // one thread
   CHECK(device_differs<neighbours>() == 0);           // one thread
+  CHECK(device_differs<root_of_relu>() == 0);         // of an infinite slope
+  CHECK(device_differs<root_of_choice>() == 0);
 }

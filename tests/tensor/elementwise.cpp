@@ -107,6 +107,11 @@ TEST_CASE("elementwise: 16-bit scalars load and store, and compute in float") {
   half = x * x;
   CHECK(static_cast<float>(half[3]) == 0.5625F);
 }
+TEST_CASE("elementwise: whole numbers divide toward zero") {
+  auto const n = tensor<std::int32_t, shape<2>>{{-7, 7}};
+  CHECK(evaluate(n / 2)(0) == -3);
+  CHECK(evaluate(n / 2)(1) == 3);
+}
 TEST_CASE("elementwise: cast changes the scalar type") {
   auto const x = tensor<float, shape<3>>{{1.5, -2.5, 3}};
   tensor<double, shape<3>> const y = cast<double>(x) / 3;
