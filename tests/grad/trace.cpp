@@ -97,6 +97,50 @@ TEST_CASE("trace: vectors have the bits of the reference") {
       batch, sequential<linear<6, 37>, gate<37>, mean_square_norm<37>, every_function>>();
   test::equals_reference<batch, sequential<linear<6, 19>, over_time, one_number>>();
 }
+// What is infinitely steep where its operand is cut off.
+struct root_of_relu {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return sqrt(relu(x)); }
+};
+struct root_of_choice {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return sqrt(where(x > 0, x, 0)); }
+};
+struct root_of_clamped {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return sqrt(clamp(x, 0, 10)); }
+};
+struct root_of_larger {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return sqrt(max(x, 0)); }
+};
+struct root_of_smaller {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return sqrt(-min(-x, 0)); }
+};
+struct power_of_relu {
+  template <class Storage> struct parameters {};
+  static constexpr auto forward(auto const&, auto x) { return pow(relu(x), 0.5); }
+};
+TEMPLATE_TEST_CASE("trace: what is cut off has the slope 0, as torch's, however steep what follows",
+                   "", root_of_relu, root_of_choice, root_of_clamped, root_of_larger,
+                   root_of_smaller, power_of_relu, (sequential<relu_layer, root_of_relu>)) {
+  auto const on = []<class Backend>(Backend) {
+    using X = tensor<float, shape<3>, Backend>;
+    using pass_type = differentiation<sequential<TestType>, X>;
+    auto const pass = std::make_unique<pass_type>();
+    auto const p = typename pass_type::parameters_type{};
+    *pass = {};
+    auto const x = X{{-1, -2, 4}};
+    auto dx = X{};
+    pass->forward(p, x);
+    pass->dy = 1;
+    pass->backward(p, x, view_of<X>(dx), pass->gradient, plain_context{});
+    CHECK(test::distance(dx, {0, 0, 0.25}) == 0);
+  };
+  on(reference{});
+  on(default_backend{});
+}
 TEST_CASE("trace: a forward-only layer streams where its rows are apart") {
   test::streams_like_a_sequence<sequential<linear<6, 4>, gate<4>, mean_square_norm<4>>,
                                 tensor<float, shape<5, 2, 6>>>();
@@ -184,4 +228,6 @@ TEST_CASE("trace: slopes on the device are those of the reference, in their orde
   CHECK(device_differs<one_number>() == 0);           // a number that all rows share
   CHECK(device_differs<shifted>() == 0);              // one thread
   CHECK(device_differs<neighbours>() == 0);           // one thread
+  CHECK(device_differs<root_of_relu>() == 0);         // of an infinite slope
+  CHECK(device_differs<root_of_choice>() == 0);
 }

@@ -2,6 +2,8 @@
 #include <support/test.hpp>
 #include <tessera/layers/activation.hpp>
 
+#include <limits>
+
 using namespace tessera;
 
 // -- contract -------------------------------------------------------------------------------------
@@ -34,6 +36,27 @@ TEST_CASE("activations: gradient check, also over what is kept") {
   test::passes_gradient_check<sequential<linear<3, 3>, silu_layer, sigmoid_layer, gelu_layer,
                                          softplus_layer, gelu_tanh_layer>,
                               tensor<double, shape<4, 3>>>();
+}
+
+TEST_CASE(
+    "relu: an infinite dy does not reach an x below 0, whole or as a layer before applies it") {
+  using X = tensor<float, shape<19>>;
+  auto const infinity = std::numeric_limits<float>::infinity();
+  using pass_type = differentiation<sequential<relu_layer>, X>;
+  auto const pass = std::make_unique<pass_type>();
+  auto const p = pass_type::parameters_type{};
+  *pass = {};
+  auto x = X{};
+  auto dx = X{};
+  x = -1;
+  x(3) = 2;
+  x(4) = std::numeric_limits<float>::quiet_NaN();
+  pass->forward(p, x);
+  pass->dy = infinity;
+  pass->backward(p, x, view_of<X>(dx), pass->gradient, plain_context{});
+  for (auto i = std::size_t{0}; i < 19; ++i) CHECK(dx(i) == (i == 3 || i == 4 ? infinity : 0.0F));
+  CHECK(relu_layer::slope_through(infinity, -1.0F) == 0);
+  CHECK(relu_layer::slope_through(infinity, 2.0F) == infinity);
 }
 
 // -- reference: tests/reference/activation.py -----------------------------------------------------

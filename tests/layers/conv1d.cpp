@@ -27,6 +27,29 @@ TEST_CASE("conv1d: a window of two ones adds neighbours") {
   CHECK(test::distance(y, {3, 6, 12}) == 0);
 }
 
+TEMPLATE_TEST_CASE("conv1d: of no samples but padding the bias comes out, and gets the slopes", "",
+                   reference, default_backend) {
+  using model = sequential<conv1d<1, 2, 3, conv1d_options{.padding = 2}>>;
+  using X = tensor<float, shape<at_most(5), at_most(2), 1>, TestType>;
+  using pass_type = differentiation<model, X>;
+  auto const pass = std::make_unique<pass_type>();
+  *pass = {};
+  auto p = typename pass_type::parameters_type{};
+  get<0>(p).weight = 1;
+  get<0>(p).bias = {{0.5, 0.25}};
+  auto x = X{};
+  test::fill(x, 1);
+  auto dx = X{};
+  (void)pass->forward(p, x.sized(5, 2));  // what it leaves in memory
+  auto const none = x.sized(0, 2);
+  auto const y = pass->forward(p, none);
+  CHECK(test::distance(y, {0.5, 0.25, 0.5, 0.25, 0.5, 0.25, 0.5, 0.25}) == 0);
+  std::fill_n(pass->dy.data(), 16, 1.0F);
+  pass->backward(p, none, view_of<X>(dx.sized(0, 2)), pass->gradient, plain_context{});
+  CHECK(test::distance(get<0>(pass->gradient).bias, {4, 4}) == 0);
+  CHECK(test::distance(get<0>(pass->gradient).weight, {0, 0, 0, 0, 0, 0}) == 0);
+}
+
 // -- laws -----------------------------------------------------------------------------------------
 template <class B> using batch = tensor<float, shape<37, 2, 12>, B>;
 TEST_CASE("conv1d: vectors have the bits of the reference") {

@@ -107,6 +107,11 @@ TEST_CASE("elementwise: 16-bit scalars load and store, and compute in float") {
   half = x * x;
   CHECK(static_cast<float>(half[3]) == 0.5625F);
 }
+TEST_CASE("elementwise: whole numbers divide toward zero") {
+  auto const n = tensor<std::int32_t, shape<2>>{{-7, 7}};
+  CHECK(evaluate(n / 2)(0) == -3);
+  CHECK(evaluate(n / 2)(1) == 3);
+}
 TEST_CASE("elementwise: cast changes the scalar type") {
   auto const x = tensor<float, shape<3>>{{1.5, -2.5, 3}};
   tensor<double, shape<3>> const y = cast<double>(x) / 3;
@@ -126,6 +131,30 @@ TEST_CASE("cast: to the type that vectors of the numbers have") {
   auto const d = tensor<double, shape<3>>{{1, 2, 3}};
   tensor<double, shape<3>> const twice = cast<double>(d) * 2;
   CHECK(twice(2) == 6);
+}
+TEMPLATE_TEST_CASE("cast: truths to numbers, and back", "", reference, default_backend) {
+  auto x = tensor<float, shape<19>, TestType>{};
+  test::fill(x, 1);
+  x(3) = 0;
+  x(4) = std::numeric_limits<float>::quiet_NaN();
+  auto const numbers = evaluate(cast<float>(x > 0) * 2);
+  auto const wide = evaluate(cast<double>(x > 0));
+  auto const whole = evaluate(cast<std::int32_t>(x > 0));
+  auto const truths = evaluate(cast<bool>(x));
+  auto const same = evaluate(cast<bool>(x > 0));
+  auto const of_tensor = evaluate(cast<float>(same));
+  auto const count = evaluate(sum(cast<float>(x > 0)));
+  auto above = 0.0F;
+  for (auto i = std::size_t{0}; i < 19; ++i) {
+    CHECK(numbers(i) == (x(i) > 0 ? 2 : 0));
+    CHECK(wide(i) == (x(i) > 0 ? 1 : 0));
+    CHECK(whole(i) == (x(i) > 0 ? 1 : 0));
+    CHECK(truths(i) == (i != 3));
+    CHECK(same(i) == (x(i) > 0));
+    CHECK(of_tensor(i) == (x(i) > 0 ? 1 : 0));
+    above += x(i) > 0 ? 1.0F : 0.0F;
+  }
+  CHECK(count() == above);
 }
 TEST_CASE("expressions: a whole number that the array's type does not have is refused") {
   auto const pixels = tensor<std::uint8_t, shape<2>>{{100, 200}};

@@ -101,6 +101,13 @@ TEST_CASE("reductions: axes of one element keep the order of a sum") {
   bits_of_the_reference<shape<30, 10, 1>, 1>();
   bits_of_the_reference<shape<1, 30, 10>, 1, 2>();
 }
+TEMPLATE_TEST_CASE("sum: of no elements it is 0, not -0", "", reference, default_backend) {
+  auto const x = tensor<float, shape<at_most(3), 5>, TestType>{};
+  auto const of_columns = evaluate(sum(x.sized(0), axis<0>));
+  auto const of_all = evaluate(sum(x.sized(0)));
+  for (auto const& sum : of_columns) CHECK(std::bit_cast<std::uint32_t>(sum) == 0);
+  CHECK(std::bit_cast<std::uint32_t>(of_all()) == 0);
+}
 TEST_CASE("reductions: bounded extents count what is there") {
   auto x = tensor<float, shape<at_most(8), 3>>{};
   for (auto& v : x.values) v = 1;

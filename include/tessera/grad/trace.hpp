@@ -113,7 +113,7 @@ TESSERA_INLINE constexpr void pull_operand(nodes::map_row<F, Rows...> const& row
                     std::remove_cvref_t<decltype(nodes::item<J>(traced.operands).value)>>)
     pull(nodes::item<J>(row.rows), nodes::item<J>(place.places), lanes, i,
          nodes::item<J>(traced.operands),
-         d * F::template slope<J>(traced.value, nodes::item<I>(traced.operands).value...));
+         op::times_slope<F, J>(d, traced.value, nodes::item<I>(traced.operands).value...));
 }
 template <class F, class... Rows, class... Places, class L, class V>
 TESSERA_INLINE constexpr void pull(nodes::map_row<F, Rows...> const& row,

@@ -12,9 +12,9 @@ namespace detail {
 template <class F, bool FromOutput> struct slope_of {
   template <class V> TESSERA_INLINE static constexpr auto value(V dy, V read) {
     if constexpr (FromOutput)
-      return dy * F::template slope<0>(read, read);
+      return op::times_slope<F, 0>(dy, read, read);
     else
-      return dy * F::template slope<0>(F::value(read), read);
+      return op::times_slope<F, 0>(dy, F::value(read), read);
   }
 };
 

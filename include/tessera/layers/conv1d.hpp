@@ -100,7 +100,7 @@ struct conv1d {
   }
   static constexpr void forward(auto const& p, auto x, auto y, auto m) {
     auto const time = x.template extent_of<0>();
-    auto const g = geometry(time, y.template extent_of<0>(), time == 0 ? 0 : x.size() / In / time);
+    auto const g = geometry(time, y.template extent_of<0>(), rows_of(x, y));
     if constexpr (m.training && remembers && m.has_state)
       copy_on<backend_of<decltype(x)>>(m.kept, m.state);
     convolve(g, p, x, y, m);
@@ -110,7 +110,7 @@ struct conv1d {
     using T = scalar_of<decltype(x)>;
     using run = kernel_for<detail::conv1d_fn, backend_of<decltype(x)>>;
     auto const time = x.template extent_of<0>();
-    auto const g = geometry(time, dy.template extent_of<0>(), time == 0 ? 0 : x.size() / In / time);
+    auto const g = geometry(time, dy.template extent_of<0>(), rows_of(x, dy));
     auto const* const past = [&]() -> T const* {
       if constexpr (remembers && m.has_state)
         return m.kept.past.data();
@@ -133,6 +133,11 @@ struct conv1d {
       output_shape<S>::capacity * In / Options.groups * Kernel;
 
  private:
+  /// Lanes of the batch. Where padding is all there is, they are those of y.
+  [[nodiscard]] static constexpr auto rows_of(auto const& x, auto const& y) -> std::size_t {
+    if (x.size() > 0) return x.size() / In / x.template extent_of<0>();
+    return y.size() > 0 ? y.size() / Out / y.template extent_of<0>() : 0;
+  }
   [[nodiscard]] static constexpr auto geometry(std::size_t time, std::size_t out, std::size_t rows)
       -> detail::conv1d_geometry {
     return {time,

@@ -10,7 +10,9 @@
 ///
 /// Each is a struct with value(a, b, ...), written once for numbers and vectors, and
 /// slope<I>(y, a, b, ...), the derivative by operand I where y is the value. At a kink the slope is
-/// the one that torch takes. Its name is that of the function of tensors.
+/// the one that torch takes. What picks its operands has through<I>(d, y, a, b, ...) instead: d
+/// times the slope, and 0 where operand I is not picked, also of an infinite d. Its name is that of
+/// the function of tensors.
 namespace tessera::op {
 
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto constant_like(V, double c) -> V {
@@ -74,22 +76,22 @@ struct min {
     return detail::smaller(a, b);
   }
   /// Equal operands share the slope.
-  template <std::size_t I, class V> TESSERA_INLINE static constexpr auto slope(V y, V a, V b) {
+  template <std::size_t I, class D, class V>
+  TESSERA_INLINE static constexpr auto through(D d, V, V a, V b) {
     using namespace lane;
     auto const less = I == 0 ? a < b : b < a;
-    return select(a == b, constant_like(y, 0.5),
-                  select(less, constant_like(y, 1), constant_like(y, 0)));
+    return select(a == b, d * constant_like(d, 0.5), select(less, d, constant_like(d, 0)));
   }
 };
 struct max {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V b) {
     return detail::larger(a, b);
   }
-  template <std::size_t I, class V> TESSERA_INLINE static constexpr auto slope(V y, V a, V b) {
+  template <std::size_t I, class D, class V>
+  TESSERA_INLINE static constexpr auto through(D d, V, V a, V b) {
     using namespace lane;
     auto const greater = I == 0 ? a > b : b > a;
-    return select(a == b, constant_like(y, 0.5),
-                  select(greater, constant_like(y, 1), constant_like(y, 0)));
+    return select(a == b, d * constant_like(d, 0.5), select(greater, d, constant_like(d, 0)));
   }
 };
 struct pow {
@@ -179,9 +181,10 @@ struct sigmoid {
 };
 struct relu {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) { return lane::relu(a); }
-  template <std::size_t, class V> TESSERA_INLINE static constexpr auto slope(V y, V) {
+  template <std::size_t, class D, class V>
+  TESSERA_INLINE static constexpr auto through(D d, V y, V) {
     using namespace lane;
-    return select(y > constant_like(y, 0), constant_like(y, 1), constant_like(y, 0));
+    return select(y <= constant_like(y, 0), constant_like(d, 0), d);
   }
 };
 struct silu {
@@ -234,17 +237,16 @@ struct clamp {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V low, V high) {
     return detail::smaller(high, detail::larger(low, a));
   }
-  template <std::size_t I, class V>
-  TESSERA_INLINE static constexpr auto slope(V y, V a, V low, V high) {
+  template <std::size_t I, class D, class V>
+  TESSERA_INLINE static constexpr auto through(D d, V, V a, V low, V high) {
     using namespace lane;
-    auto const one = constant_like(y, 1);
-    auto const zero = constant_like(y, 0);
+    auto const zero = constant_like(d, 0);
     if constexpr (I == 0)
-      return select(a >= low, select(a <= high, one, zero), zero);
+      return select(a >= low, select(a <= high, d, zero), zero);
     else if constexpr (I == 1)
-      return select(a < low, select(low < high, one, zero), zero);
+      return select(a < low, select(low < high, d, zero), zero);
     else
-      return select(a > high, one, select(high < low, one, zero));
+      return select(a > high, d, select(high < low, d, zero));
   }
 };
 struct where {
@@ -252,12 +254,11 @@ struct where {
     using namespace lane;
     return select(condition, a, b);
   }
-  template <std::size_t I, class M, class V>
-  TESSERA_INLINE static constexpr auto slope(V y, M condition, V, V) {
+  template <std::size_t I, class D, class M, class V>
+  TESSERA_INLINE static constexpr auto through(D d, V, M condition, V, V) {
     using namespace lane;
-    auto const one = constant_like(y, 1);
-    auto const zero = constant_like(y, 0);
-    return I == 1 ? select(condition, one, zero) : select(condition, zero, one);
+    auto const zero = constant_like(d, 0);
+    return I == 1 ? select(condition, d, zero) : select(condition, zero, d);
   }
 };
 
@@ -285,13 +286,26 @@ struct inverse {
 };
 template <class To> struct cast {
   template <class V> TESSERA_INLINE static constexpr auto value(V a) {
-    if constexpr (requires { requires std::same_as<typename lane::traits<V>::scalar, To>; })
+    using namespace lane;
+    if constexpr (requires { requires std::same_as<typename traits<V>::scalar, To>; })
       return a;
+    else if constexpr (requires { typename traits<V>::chosen; })  // the truths of a vector
+      return truths_as<typename traits<V>::chosen>(a);
+    else if constexpr (std::same_as<To, bool> && requires { typename traits<V>::scalar; })
+      return a != V(0);
     else
       return static_cast<To>(a);
   }
   template <std::size_t, class Y, class V> TESSERA_INLINE static constexpr auto slope(Y, V a) {
     return constant_like(a, 1);
+  }
+
+ private:
+  template <class V, class M> TESSERA_INLINE static constexpr auto truths_as(M a) {
+    if constexpr (std::same_as<To, bool>)
+      return a;
+    else
+      return select(a, V(1), V(0));
   }
 };
 
@@ -305,5 +319,14 @@ template <std::size_t I> inline constexpr bool has_slope<both, I> = false;
 template <std::size_t I> inline constexpr bool has_slope<either, I> = false;
 template <std::size_t I> inline constexpr bool has_slope<inverse, I> = false;
 template <> inline constexpr bool has_slope<where, 0> = false;
+
+/// d times the slope of F by operand I.
+template <class F, std::size_t I, class D, class V, class... A>
+[[nodiscard]] TESSERA_INLINE constexpr auto times_slope(D d, V y, A... a) {
+  if constexpr (requires { F::template through<I>(d, y, a...); })
+    return F::template through<I>(d, y, a...);
+  else
+    return d * F::template slope<I>(y, a...);
+}
 
 }  // namespace tessera::op

@@ -66,6 +66,9 @@ template <class Join, bool Keep, std::ptrdiff_t... Axes> struct reduction {
     return tessera::detail::reduced_extents<shape_of<E>, Keep, Axes...>(e.extents());
   }
   template <class Y, class E> static constexpr void compute(Y y, E const& e) {
+    // The sum of no elements is 0, where those of a kernel start from -0.
+    if constexpr (shape_of<E>::bounded > 0 && std::same_as<Join, reductions::adds>)
+      if (actual_extents<shape_of<E>>(e.extents()).size() == 0) return tessera::assign(y, 0);
     kernel_for<tessera::detail::reduce_fn<Join>, backend_of<Y>>::run(axis_list<Axes...>{}, y, e);
   }
 };

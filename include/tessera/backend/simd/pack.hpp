@@ -287,6 +287,9 @@ template <class T> struct traits<pack<T>> {
   using bits = bit_pack<T>;
   using mask = lane::mask<T>;
 };
+template <class T> struct traits<mask<T>> {
+  using chosen = pack<T>;  ///< what it picks the lanes of
+};
 
 // -- memory ---------------------------------------------------------------------------------------
 namespace detail {
