@@ -4,6 +4,9 @@
 #include <tessera/ops/reference/cross_entropy.hpp>
 #include <tessera/tensor/simd/reduction.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace tessera {
 
 /// The passes of a row by vectors, and the logarithms of a block of rows together.
@@ -37,24 +40,24 @@ struct kernel_for<detail::cross_entropy_fn, simd>
     T distances[block_rows];  ///< the sum of all, where targets are smoothed
   };
 
-  template <class T> struct distances_from {
-    nodes::contiguous_row<T const> x;
-    T most;
-    template <class L> [[nodiscard]] TESSERA_INLINE auto get(L lanes, std::size_t i) const {
-      return x.get(lanes, i) - lanes.splat(most);
-    }
-  };
   template <class T>
   static void add_row(block<T>& to, detail::cross_entropy_rows<T> const& rows, T const* logits,
                       std::size_t target, T* slope) {
-    using reductions::adds;
     auto const x = nodes::contiguous_row<T const>{logits};
     auto const [most, total] = detail::exponentiate(x, rows.classes, slope);
     auto const k = to.count++;
     to.total[k] = total;
     to.distance[k] = logits[target] - most;
-    if (rows.smoothing != T{0})
-      to.distances[k] = detail::total_of_run<adds, T>(distances_from<T>{x, most}, rows.classes);
+    if (rows.smoothing != T{0}) {
+      auto sum = reductions::lanes<reductions::adds, T>{};
+      T distances[256];
+      for (auto c = std::size_t{0}; c < rows.classes; c += std::size(distances)) {
+        auto const n = std::min(rows.classes - c, std::size(distances));
+        for (auto i = std::size_t{0}; i < n; ++i) distances[i] = logits[c + i] - most;
+        detail::add_run<reductions::adds>(sum, nodes::contiguous_row<T const>{distances}, n);
+      }
+      to.distances[k] = detail::total_of(sum);
+    }
     if (slope == nullptr) return;
     auto const share = rows.smoothing / static_cast<T>(rows.classes);
     auto const of_target = slope[target];
