@@ -9,7 +9,7 @@ namespace tessera::detail::inline TESSERA_TARGET {
 
 /// So many rows are added one after another, and then to those before: a sum of many more in one go
 /// would lose the digits of the last ones.
-inline constexpr std::size_t rows_of_block = 4096;
+inline constexpr std::size_t rows_added_at_once = 4096;
 
 /// Goes through n numbers one after the other: f(lanes, place). Kernels whose passes are the same
 /// for numbers and vectors are written once, for this or for in_vectors.
@@ -27,7 +27,7 @@ struct in_numbers {
       auto kept = begin(one_lane{}, c);
       auto row = first;
       for (auto goes_on = true; goes_on; goes_on = row < end) {
-        auto const stop = row + rows_of_block < end ? row + rows_of_block : end;
+        auto const stop = row + rows_added_at_once < end ? row + rows_added_at_once : end;
         for (auto at = row * columns + c; at < stop * columns; at += columns)
           step(one_lane{}, kept, at, c);
         if constexpr (requires { kept.fold(one_lane{}); }) kept.fold(one_lane{});

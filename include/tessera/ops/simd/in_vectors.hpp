@@ -40,7 +40,7 @@ struct in_vectors {
     for (auto v = std::size_t{0}; v < Count; ++v) kept[v] = begin(lanes, column + v * width);
     auto row = first;
     for (auto goes_on = true; goes_on; goes_on = row < end) {
-      auto const stop = row + rows_of_block < end ? row + rows_of_block : end;
+      auto const stop = row + rows_added_at_once < end ? row + rows_added_at_once : end;
       for (auto at = row * columns + column; at < stop * columns; at += columns) {
 #pragma GCC unroll 4
         for (auto v = std::size_t{0}; v < Count; ++v)
