@@ -10,9 +10,9 @@
 ///
 /// Each is a struct with value(a, b, ...), written once for numbers and vectors, and
 /// slope<I>(y, a, b, ...), the derivative by operand I where y is the value. At a kink the slope is
-/// the one that torch takes. What picks its operands has through<I>(d, y, a, b, ...) instead: d
-/// times the slope, and 0 where operand I is not picked, also of an infinite d. Its name is that of
-/// the function of tensors.
+/// the one that torch takes, but for clamp. What picks its operands has through<I>(d, y, a, b, ...)
+/// instead: d times the slope, and 0 where operand I is not picked, also of an infinite d. Its name
+/// is that of the function of tensors.
 namespace tessera::op {
 
 template <class V> [[nodiscard]] TESSERA_INLINE constexpr auto constant_like(V, double c) -> V {
@@ -231,8 +231,8 @@ struct cos {
     return -lane::sin(a);
   }
 };
-/// min(max(a, low), high): NaN stays, the slope is 1 from low to high, both included. Where low is
-/// above high, it is high.
+/// min(max(a, low), high): NaN stays, the slope is 1 from low to high, both included (torch 2.15
+/// has 0 at both). Where low is above high, it is high.
 struct clamp {
   template <class V> TESSERA_INLINE static constexpr auto value(V a, V low, V high) {
     return detail::smaller(high, detail::larger(low, a));
