@@ -19,15 +19,15 @@ TEMPLATE_TEST_CASE("in_vectors: every place once, whatever is left behind whole 
   }
 }
 
-TEMPLATE_TEST_CASE("in_vectors: columns from a row on, each from above", "", float, double) {
-  using T = TestType;
+// -- as one number after the other ---------------------------------------------------------------
+template <class T, class Passes> void goes_down_columns() {
   auto const columns = GENERATE(std::size_t{1}, 7, 16, 33, 70, 130);
   constexpr auto rows = std::size_t{5};
   auto x = std::vector<T>(rows * columns);
   for (auto i = std::size_t{0}; i < x.size(); ++i) x[i] = static_cast<T>(i % 11);
   for (auto first = std::size_t{0}; first <= rows; ++first) {
     auto sums = std::vector<T>(columns + 1, T{-1});
-    detail::in_vectors::down<T, 4>(
+    Passes::template down<T, 4>(
         columns, first, rows, [](auto lanes, std::size_t) { return lanes.splat(T{0}); },
         [&](auto lanes, auto& kept, std::size_t at, std::size_t c) {
           CHECK(at % columns == c);
@@ -41,4 +41,8 @@ TEMPLATE_TEST_CASE("in_vectors: columns from a row on, each from above", "", flo
     }
     CHECK(sums[columns] == T{-1});
   }
+}
+TEMPLATE_TEST_CASE("in_vectors: columns from a row on, each from above", "", float, double) {
+  goes_down_columns<TestType, detail::in_vectors>();
+  goes_down_columns<TestType, detail::in_numbers>();
 }
