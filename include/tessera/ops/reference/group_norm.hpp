@@ -79,8 +79,9 @@ template <class Channels> struct group_norm_passes {
           g.channels, 1, g.pixels,
           [&](auto lanes, std::size_t c) TESSERA_INLINE {
             auto const sum = slope_at(lanes, c, c);
-            return two_sums{sum_begun<T>(lanes, sum),
-                            sum_begun<T>(lanes, sum * (lanes.load(x + c) - lanes.load(sums + c)))};
+            auto const of_slope = sum_begun<T>(lanes, sum);
+            return two_sums<std::remove_const_t<decltype(of_slope)>>{
+                of_slope, sum_begun<T>(lanes, sum * (lanes.load(x + c) - lanes.load(sums + c)))};
           },
           [&](auto lanes, auto& kept, std::size_t at, std::size_t c) TESSERA_INLINE {
             auto const slope = slope_at(lanes, at, c);
@@ -136,7 +137,6 @@ template <class Channels> struct group_norm_passes {
       of_product.fold(lanes);
     }
   };
-  template <class Sum> two_sums(Sum, Sum) -> two_sums<Sum>;
   template <class V> struct affine {
     V factor;
     V term;
