@@ -80,6 +80,7 @@ template <class Token, class Generator> class random_tokens {
     return batches_ / per_epoch_ + (batches_ % per_epoch_ == 0 ? 0 : 1);
   }
   void begin(std::uint64_t epoch) {
+    if (epoch + 1 == next_) return;  // its rows are drawn
     if (epoch != next_) {
       generator_ = start_;
       for (auto e = std::uint64_t{0}; e < epoch; ++e) draw(e);
