@@ -63,11 +63,10 @@ namespace detail {
   if (bits % 8 != 0) fail(" ends within a byte");
   return bits / 8;
 }
-/// Errors  safetensors_error, which names the tensor, for other bytes than those of its shape
+/// Errors  safetensors_error, which names the tensor, for other bytes than the shape takes
 inline void check_bytes(std::string const& name, dtype type,
-                        std::vector<std::uint64_t> const& shape, std::uint64_t came,
-                        char const* has) {
-  auto const taken = bytes_taken(name, type, shape);
+                        std::vector<std::uint64_t> const& shape, std::uint64_t taken,
+                        std::uint64_t came, char const* has) {
   if (came != taken)
     throw safetensors_error('"' + name + "\": shape " + to_string(shape) + " of " +
                             std::string{name_of(type)} + " takes " + std::to_string(taken) +
@@ -243,7 +242,7 @@ class safetensors {
     if (not known) fail('"' + name + "\": unknown dtype " + type.dump());
     entry.type = *known;
     entry.shape = numbers("shape");
-    (void)detail::bytes_taken(name, entry.type, entry.shape);
+    auto const taken = detail::bytes_taken(name, entry.type, entry.shape);
 
     auto const offsets = numbers("data_offsets");
     if (offsets.size() != 2)
@@ -253,7 +252,7 @@ class safetensors {
     if (begin > end || end > data)
       fail_entry("data_offsets " + std::to_string(begin) + " to " + std::to_string(end) +
                  " are not within the file's " + std::to_string(data) + " bytes of data");
-    detail::check_bytes(name, entry.type, entry.shape, end - begin, "data_offsets give");
+    detail::check_bytes(name, entry.type, entry.shape, taken, end - begin, "data_offsets give");
     places_.emplace_back(begin, end, name);
     return entry;
   }
@@ -297,7 +296,8 @@ class safetensors_writer {
     if (name == "__metadata__")
       throw safetensors_error("expected the name of a tensor, got \"" + name +
                               "\", which is that of the metadata");
-    detail::check_bytes(name, type, shape, bytes.size(), "there are");
+    auto const taken = detail::bytes_taken(name, type, shape);
+    detail::check_bytes(name, type, shape, taken, bytes.size(), "there are");
     for (auto const& [other, entry] : tensors_)
       if (other == name) throw safetensors_error("two tensors are named \"" + name + "\"");
     tensors_.push_back({name, {type, std::move(shape), bytes}});

@@ -178,7 +178,8 @@ template <class Stored> struct turning_numbers {
   }
 };
 
-/// turned_numbers<Stored>(from, row), where it is to lie.
+/// turned_numbers<Stored>(from, row), where it is to lie: with AVX-512 a copy less. With AVX2 and a
+/// few rows, which wait for it, it takes longer than a copy (`benchmarks/quantized`, 5 %).
 template <class Stored>
 TESSERA_INLINE inline void turn_to(turned_numbers<Stored>& to, auto const* from, std::size_t row) {
   auto turning = turning_numbers<Stored>(from, row);
