@@ -2,6 +2,7 @@
 #include <support/test.hpp>
 #include <tessera/ops/simd/multiply_by_blocks.hpp>
 
+#include <array>
 #include <vector>
 
 using namespace tessera;
@@ -248,9 +249,14 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: B stays in place where its rows have pla
 TEMPLATE_TEST_CASE("multiply_by_blocks: the bits of the product, by blocks of rows and of depth",
                    "", float, double) {
   for (auto const from : {tiles::start::zero, tiles::start::bias, tiles::start::c})
-    CHECK(has_the_bits<TestType>(800, 70, 600, from, false, [](auto const& p, TestType* sums) {
-      tiles::multiply_by_blocks<TestType>(p, sums);
-    }));
+    // all rows by a column of blocks, by a row of blocks, and rows in several blocks
+    for (auto const& [rows, columns, depth] :
+         {std::array<std::size_t, 3>{800, 70, 600}, {1200, 70, 1100}, {1600, 130, 520}}) {
+      INFO(rows << " x " << columns << ", depth " << depth);
+      CHECK(has_the_bits<TestType>(
+          rows, columns, depth, from, false,
+          [](auto const& p, TestType* sums) { tiles::multiply_by_blocks<TestType>(p, sums); }));
+    }
 }
 TEST_CASE("multiply_by_blocks: many rows are worth a copy that a first level holds") {
   constexpr auto wide = tiles::vectors == 4;
@@ -287,11 +293,14 @@ TEST_CASE("multiply_by_blocks: blocks of rows are equal, and whole tiles") {
   p.a_row = 1024;
   p.a_depth = 1;
   constexpr auto wide = tiles::vectors == 4;
-  CHECK(rows_of_block(p) == (wide ? 342U : 174U));
-  p.rows = 768;  // by 256, 768 KiB
-  CHECK(rows_of_block(p) == 768);
+  constexpr auto deep = tiles::deepest_block;
+  CHECK(rows_of_block(p) == (wide ? 1026U : 174U));
+  p.rows = 3145728 / 4 / deep;  // 3 MiB of a third level
+  if (wide) CHECK(rows_of_block(p) == p.rows);
+  ++p.rows;
+  if (wide) CHECK(rows_of_block(p) == (p.rows / 2 / 6 + 1) * 6);
   p.rows = 900;
-  CHECK(rows_of_block(p) == (wide ? 300U : 900U));
+  CHECK(rows_of_block(p) == 900);
   p.depth = 31;
   CHECK(rows_of_block(p) == 900);
 }

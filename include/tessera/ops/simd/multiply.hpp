@@ -68,6 +68,35 @@ constexpr auto fetches_ahead(std::size_t vectors_of_tile) -> bool {
   return vectors == 4 && vectors_of_tile == 4;
 }
 
+/// A line of memory at each step of a tile, which asks for it meanwhile.
+struct lines_ahead {
+  std::byte const* first;
+  std::size_t step;  ///< in bytes; 0 where there is nothing to ask for
+};
+/// What tiles that follow each other ask for, a column of lines each, so that it comes in time, and
+/// no faster than memory gives it: of what is asked for at once, some processors drop the most.
+struct columns_ahead {
+  void const* first = nullptr;
+  std::size_t row = 0;    ///< the distance of two rows in bytes
+  std::size_t bytes = 0;  ///< of a row, that nobody has asked for
+
+  /// Where there is none left, a line that is near in any case.
+  [[nodiscard]] auto next(void const* near) -> lines_ahead {
+    if (bytes == 0) return {static_cast<std::byte const*>(near), 0};
+    auto const* const here = static_cast<std::byte const*>(first);
+    auto const line = bytes < 64 ? bytes : std::size_t{64};
+    bytes -= line;
+    first = here + line;
+    return {here, row};
+  }
+  /// Asks for the rows [from, to) at once.
+  void fetch(std::size_t from, std::size_t to) const {
+    for (; from < to; ++from)
+      for (auto line = std::size_t{0}; line < bytes; line += 64)
+        lane::fetch(static_cast<std::byte const*>(first) + from * row + line);
+  }
+};
+
 /// Where the rows of a tile lie in A and C: at a distance, or in runs. Rows at a distance have a
 /// pointer for three each, which an address reaches without arithmetic.
 template <bool InRuns, std::size_t Rows, class T> struct tile_rows {
@@ -115,11 +144,14 @@ template <bool InRuns, bool Partial, class T, class Stored, std::size_t Rows, st
 TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, tile_rows<InRuns, Rows, T> places,
                                      std::size_t first, std::size_t depth, std::size_t at,
                                      Stored const* b, std::size_t column, std::size_t last,
-                                     std::size_t ahead, lane::pack<T> (&sum)[Rows][Vectors]) {
+                                     lines_ahead ahead, lane::pack<T> (&sum)[Rows][Vectors]) {
   using V = lane::pack<T>;
 #pragma GCC unroll 2
   for (auto k = first; k < first + depth; ++k, b += p.b_depth) {
-    if constexpr (fetches_ahead(Vectors)) lane::fetch(b + ahead);
+    if constexpr (fetches_ahead(Vectors)) {
+      lane::fetch(ahead.first);
+      ahead.first += ahead.step;
+    }
     V columns[Vectors];
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
@@ -140,10 +172,9 @@ TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, tile_rows<InRu
   }
 }
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
-/// What of B lies `ahead` of each row of columns is asked for.
 template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
-                                std::size_t last, std::size_t ahead = 0) {
+                                std::size_t last, lines_ahead ahead) {
   using V = lane::pack<T>;
   constexpr auto width = V::width;
   auto const load = [&](T const* from) TESSERA_INLINE {
@@ -168,7 +199,8 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
   if constexpr (InRuns) {
     auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
     auto run = std::size_t{0};
-    for (auto k = std::size_t{0}; k < p.depth; k += length, ++run)
+    auto const next_run = ahead.step == 0 ? 0 : p.depth_runs.other * sizeof(Stored);
+    for (auto k = std::size_t{0}; k < p.depth; k += length, ++run, ahead.first += next_run)
       add_depth<InRuns, Partial>(p, at_rows, k, length, p.depth_runs.first + run * p.depth_runs.a,
                                  b + run * p.depth_runs.other, column, last, ahead, sum);
   } else {
@@ -190,48 +222,32 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
   }
 }
 
-/// Which of the next columns of B each tile asks for, a line at each step of its depth, so that
-/// they come in time, and no faster than memory gives them: of what is asked for at once, some
-/// processors drop the most.
-struct columns_ahead {
-  std::size_t place = 0;  ///< from the columns of the tile
-  std::size_t end = 0;
-
-  [[nodiscard]] auto next(std::size_t line) -> std::size_t {
-    if (place >= end) return 0;
-    auto const result = place;
-    place += line;
-    return result;
-  }
-};
-
 /// One vector has eight sums of its own, as many as the latency of a sum asks for.
 inline constexpr std::size_t rows_of_one_vector = 8;
 
 /// Rows [row, end) of a panel of columns. Of the first `distant` rows of C, which come from a third
-/// level, each tile asks for those of the next one.
+/// level, each tile asks for those of the next one, and of what is ahead for a part.
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, std::size_t column,
-                std::size_t last, std::size_t distant) {
+                std::size_t last, std::size_t distant, columns_ahead* ahead = nullptr) {
   constexpr auto most = Vectors == 1 ? rows_of_one_vector : rows;
-  auto ahead = columns_ahead{};
   constexpr auto here = Vectors * lane::pack<T>::width;
-  if (fetches_ahead(Vectors) && column + here < p.columns)
-    ahead = {here, p.columns - column < 2 * here ? p.columns - column : 2 * here};
+  auto const near = columns_ahead{}.next(p.b);
   // Eight rows are four and four: two would read B for little.
   for (; row + most <= end && (most == 8 || row + 8 != end); row += most) {
     if constexpr (not InRuns)
       for (auto r = row + most; r < row + 2 * most && r < distant; ++r)
         for (auto i = std::size_t{0}; i < here; i += 64 / sizeof(T))
           lane::fetch_first(p.c + r * p.c_row + column + i);
+    auto const asks = fetches_ahead(Vectors) && ahead != nullptr;
     one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last,
-                                                        ahead.next(64 / sizeof(Stored)));
+                                                        asks ? ahead->next(p.b) : near);
   }
   for (; row + 4 <= end; row += 4)
-    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last);
+    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last, near);
   if (row + 2 <= end)
-    one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last), row += 2;
-  if (row < end) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last);
+    one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last, near), row += 2;
+  if (row < end) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last, near);
 }
 
 /// Rows of A that are read again and again from the second level take so many bytes there at most.
@@ -265,9 +281,11 @@ inline constexpr std::size_t large = std::size_t{1} << 20U;
 
 /// C (+)= A·B. Panels of columns go over many rows, so that a panel of B is read once for
 /// them. Rows or depth in runs are another function, as their places cost registers. Of a C that is
-/// part of a distant one, `distant` rows from its first on are there.
+/// part of a distant one, `distant` rows from its first on are there. Tiles ask for the next
+/// columns of B; behind the last ones for what is `ahead`.
 template <class T, class Stored = T, bool InRuns = false>
-void multiply(product<T, Stored> const& p, std::size_t distant = 0) {
+void multiply(product<T, Stored> const& p, std::size_t distant = 0,
+              columns_ahead* ahead = nullptr) {
   constexpr auto width = lane::pack<T>::width;
   constexpr auto panel = vectors * width;
   auto const whole = p.columns / width * width;
@@ -281,8 +299,15 @@ void multiply(product<T, Stored> const& p, std::size_t distant = 0) {
   for (auto row = std::size_t{0}; row < p.rows; row += step) {
     auto const end = p.rows - row < step ? p.rows : row + step;
     auto column = std::size_t{0};
-    for (; column + panel <= wide; column += panel)
-      columns_of<InRuns, T, Stored, vectors, false>(p, row, end, column, width, distant);
+    for (; column + panel <= wide; column += panel) {
+      auto next = columns_ahead{};
+      auto const right = p.columns - column - panel;
+      if (fetches_ahead(vectors) && right > 0 && p.depth > 0)
+        next = {p.b + column + panel, p.b_depth * sizeof(Stored),
+                (right < panel ? right : +panel) * sizeof(Stored)};
+      columns_of<InRuns, T, Stored, vectors, false>(p, row, end, column, width, distant,
+                                                    next.bytes == 0 ? ahead : &next);
+    }
     if constexpr (vectors > 2) {
       for (; column + 3 * width <= p.columns; column += 3 * width)
         columns_of<InRuns, T, Stored, 3, false>(p, row, end, column, width, distant);

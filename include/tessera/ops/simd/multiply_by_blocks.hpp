@@ -11,10 +11,18 @@
 /// The product of tiles on matrices that caches do not hold as they lie.
 namespace tessera::tiles::inline TESSERA_TARGET {
 
-/// A block of B, (block_depth, panel) at most, is copied in the order in which tiles read it: 64
-/// KiB in a second level with AVX-512, else 16 KiB at most for the columns of a tile, in the first
+/// A block of B, (depth_of_block, panel) at most, is copied in the order in which tiles read it: 64
+/// or 128 KiB in a second level with AVX-512, else 16 at most for the columns of a tile, in the first
 /// one.
 inline constexpr std::size_t block_depth = 256;
+/// Where a tile takes all of a panel's columns, and A is read in order, blocks are twice as deep: C
+/// is written half as often, and rows of A are read in longer pieces.
+inline constexpr std::size_t deepest_block =
+    vectors * lane::pack<float>::width == panel<float> ? 2 * block_depth : block_depth;
+/// The depth of a block of B.
+[[nodiscard]] constexpr auto depth_of_block(bool is_transposed) -> std::size_t {
+  return is_transposed ? block_depth : deepest_block;
+}
 /// Of rows and of depth: what is less is not worth a copy of a large B.
 inline constexpr std::size_t few = 128;
 /// The size in bytes from which copying costs less than reading what does not stay in a cache: of a
@@ -64,17 +72,17 @@ template <class T>
   p.depth = depth;
   return p;
 }
-/// The rows of a block of A, whose columns are those of a block of B. An A that is not transposed
-/// is read in order: as a whole where a second level may hold the block, else half of that. Narrow
-/// tiles take longer than the copies of B, one for each block: as a whole but for an A beyond a
-/// core's part of a third level, of which they take three eighths: the distance of rows may be one
-/// that a cache has few places for.
+/// The rows of a block of A, whose columns are those of a block of B. A transposed A stays in a
+/// second level; another one is read in order, block of B by block, from a core's part of a third
+/// level, which costs less than to copy B and to read C again for as many rows as a second level
+/// holds. Narrow tiles take three eighths of a second level, of an A beyond that part: the distance
+/// of rows may be one that a cache has few places for.
 template <class T> [[nodiscard]] constexpr auto rows_of_block(product<T> const& p) -> std::size_t {
   constexpr auto most = block_bytes / block_depth / sizeof(T);
   if (is_transposed(p)) return part(p.rows, most, rows);
   if (vectors == 4) {
-    auto const bytes = (p.depth < block_depth ? p.depth + 1 : block_depth) * sizeof(T);
-    return part(p.rows, p.rows * bytes <= 3 * large / 4 ? p.rows : 3 * large / 8 / bytes, rows);
+    auto const bytes = (p.depth < deepest_block ? p.depth + 1 : deepest_block) * sizeof(T);
+    return part(p.rows, 3 * large / bytes, rows);
   }
   auto const all = p.rows * p.depth * sizeof(T) < 4 * large || 3 * most / 8 < few;
   return part(p.rows, all ? p.rows : 3 * most / 8, rows);
@@ -111,11 +119,11 @@ template <class T, class Stored = T> struct rows_of_b {
       }
     }
   }
-  /// Asks for the rows [first, last) of a block that is copied soon.
-  void prefetch(block_of_b const& block, std::size_t first, std::size_t last) const {
-    for (auto i = first; i < last; ++i)
-      for (auto c = std::size_t{0}; c < block.columns; c += 64 / sizeof(Stored))
-        lane::fetch(data + (block.k + i) * row + block.column + c);
+  /// What is asked for of a block that is copied soon.
+  [[nodiscard]] auto ahead(block_of_b const& block) const -> columns_ahead {
+    if (block.depth == 0 || block.columns == 0) return {};
+    return {data + block.k * row + block.column, row * sizeof(Stored),
+            block.columns * sizeof(Stored)};
   }
 };
 /// B by its columns, each contiguous: the weights of a layer, which may be stored narrower.
@@ -135,7 +143,7 @@ template <class T, class Stored> struct columns_of_b {
         copy_widened(k, depth, column + c, wide, to);
     }
   }
-  static void prefetch(block_of_b const&, std::size_t, std::size_t) {}  // turning does
+  static auto ahead(block_of_b const&) -> columns_ahead { return {}; }  // turning asks
 
  private:
   static constexpr auto panel = vectors * lane::pack<T>::width;
@@ -220,24 +228,29 @@ template <class T, class Stored> struct elements_of_b {
         for (auto j = std::size_t{0}; j < wide && c + j < block.columns; ++j)
           to[i * wide + j] = matrix.at(block.k + i, block.column + c + j);
   }
-  static void prefetch(block_of_b const&, std::size_t, std::size_t) {}
+  static auto ahead(block_of_b const&) -> columns_ahead { return {}; }
 };
 
-/// `count` rows of C with the block of B that is copied to b. They go by as many as stay in the
-/// first level for all panels of the block; the next block is asked for between them.
+/// `count` rows of C with the block of B that is copied to b. Where it has several panels, they go
+/// by as many as stay in the first level for all of them. The next block is asked for by tiles, or
+/// between those rows.
 template <class T, class B>
 void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B const& matrix,
                     block_of_b const& here, T const* b, block_of_b const& next) {
   constexpr auto wide = vectors * lane::pack<T>::width;
-  constexpr auto at_once = 4 * rows;
+  auto const at_once = wide == panel<T> ? count : 4 * rows;
   auto const is_distant = tiles::is_distant(p.rows * p.c_row * sizeof(T));
   auto asked = std::size_t{0};
+  auto ahead = matrix.ahead(next);
+  auto const tiles_ask = fetches_ahead(vectors) && next.depth >= here.depth;
   for (auto const end = row + count; row < end; row += at_once) {
     auto const rest = end - row;
-    auto const ask =
-        rest <= at_once ? next.depth : next.depth - next.depth * (rest - at_once) / count;
-    matrix.prefetch(next, asked, ask);
-    asked = ask;
+    if (not tiles_ask) {
+      auto const ask =
+          rest <= at_once ? next.depth : next.depth - next.depth * (rest - at_once) / count;
+      ahead.fetch(asked, ask);
+      asked = ask;
+    }
     auto block = product<T>{rest < at_once ? rest : +at_once,
                             wide,
                             here.depth,
@@ -252,7 +265,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
                             p.bias == nullptr ? nullptr : p.bias + here.column};
     for (auto c = std::size_t{0}; c < here.columns; c += wide) {
       block.columns = here.columns - c < wide ? here.columns - c : wide;
-      multiply<T>(block, is_distant ? p.rows - row : 0);
+      multiply<T>(block, is_distant ? p.rows - row : 0, tiles_ask ? &ahead : nullptr);
       block.b += here.depth * wide;
       block.c += wide;
       if (block.bias != nullptr) block.bias += wide;
@@ -281,12 +294,13 @@ void read_rows(std::size_t count, std::size_t columns, T const* first, std::size
 /// a number for each row of C, a transposed A adds its columns to them on the way; another A must
 /// have none.
 ///
-/// Cost  copies B once for every block of rows; 64 KiB of stack at most, and 4 where B is stored
-/// narrower
+/// Cost  copies B once for every block of rows; 128 KiB of stack at most with vectors of 64 bytes,
+/// else 64, and 4 where B is stored narrower
 template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
-  alignas(64) T b[block_depth * panel<T>];
-  auto const deep = part(p.depth == 0 ? 1 : p.depth, block_depth, unit_of_depth<B>);
+  alignas(64) T b[deepest_block * panel<T>];
+  auto const deep =
+      part(p.depth == 0 ? 1 : p.depth, depth_of_block(is_transposed(p)), unit_of_depth<B>);
   auto const at = [&](std::size_t k, std::size_t column) { return block_at(p, deep, k, column); };
   auto const step = rows_of_block(p);
   auto const rows_from = [&](std::size_t row) { return p.rows - row < step ? p.rows - row : step; };
@@ -302,9 +316,9 @@ void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr)
     else
       read_rows(depth, rows_from(row), first, p.a_depth);
   };
-  auto const fits = p.rows * p.depth * sizeof(T) <= block_bytes;
-  if (p.rows <= step && (fits || not is_transposed(p))) {
-    // All of A stays in the cache, or is read in order: C is read once.
+  auto const fits = p.rows * p.depth * sizeof(T) <= (is_transposed(p) ? block_bytes : 4 * large);
+  if (p.rows <= step && fits) {
+    // All of A stays in a cache, for AVX-512 a third level: C is read once.
     read_columns(0, 0, p.depth);
     for (auto column = std::size_t{0}; column < p.columns; column += panel<T>)
       for (auto k = std::size_t{0}; k < p.depth || k == 0; k += deep)
