@@ -12,8 +12,8 @@
 namespace tessera::tiles::inline TESSERA_TARGET {
 
 /// A block of B, (depth_of_block, panel) at most, is copied in the order in which tiles read it: 64
-/// or 128 KiB in a second level with AVX-512, else 16 at most for the columns of a tile, in the first
-/// one.
+/// or 128 KiB in a second level with AVX-512, else 16 at most for the columns of a tile, in the
+/// first one.
 inline constexpr std::size_t block_depth = 256;
 /// Where a tile takes all of a panel's columns, and A is read in order, blocks are twice as deep: C
 /// is written half as often, and rows of A are read in longer pieces.
