@@ -58,9 +58,10 @@ static_assert(row_wise<model> && streams<model> && not stateful<model>);
 static_assert(stateful<scaled<linear<3, 3>, lstm<3, 3>>> && streams<scaled<lstm<3, 3>, identity>>);
 static_assert(not streams<scaled<attention_layer<3>, identity>>);
 static_assert(about_of<scaled<dropout<>, identity>>.random && not about_of<model>.random);
+static_assert(not reads_parameters_first<model>);  // it adds to the slope of `scale`, then reads it
+static_assert(reads_parameters_first<sequential<linear<3, 5>, linear<5, 3>>>);
 static_assert(about_of<scaled<batch_norm<3>, identity>>.statistics);
-static_assert(reads_parameters_first<model> &&
-              not reads_parameters_first<scaled<group_norm<1, 3>, identity>>);
+static_assert(not reads_parameters_first<sequential<group_norm<1, 3>, identity>>);
 static_assert(parameter_count<model> == 1 + 20 + 18);
 static_assert(bytes_of<kept_of<model, X, inference_call>> == 0);
 static_assert(bytes_of<kept_of<model, X, training_call>> == 2 * sizeof(tensor<float, shape<4, 5>>));

@@ -159,6 +159,7 @@ TEST_CASE("training: an update fused into the backward pass is the same step") {
   auto const tokens = tensor<double, shape<4, 2>>{{0, 3, 2, 2, 4, 1, 0, 2}};
   fuses<sequential<embedding<5, 3>, linear<3, 2>>, tensor<double, shape<4, 2>>>(tokens,
                                                                                 plain_context{});
+  fuses<tied<5, 3, linear<3, 3>>, tensor<double, shape<4, 2>>>(tokens, plain_context{});
 }
 TEST_CASE("training: a bounded batch steps as a fixed one") {
   using B = tensor<float, shape<6, at_most(16), 3>>;

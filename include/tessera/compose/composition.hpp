@@ -294,6 +294,8 @@ template <class Self, class... Children> struct composition {
   template <class X, class Call> using values = type_list<>;
   template <class X, class Call> using slopes_between = type_list<>;
   template <class Storage> struct own {};  ///< parameters of the composition itself
+  /// Whether run_back has read them before it adds to their gradient.
+  static constexpr bool reads_own_first = is_empty<typename Self::template own<owned<float>>>;
   /// A child has a place of its own: in paths, and for random streams.
   static constexpr bool counts_places = true;
   static constexpr std::size_t times = 1;  ///< how often the children stand there, in `repeat`
@@ -316,7 +318,8 @@ template <class Self, class... Children> struct composition {
       .row_wise = (tessera::row_wise<as_layer<Children>> && ...),
       .streams = (tessera::streams<as_layer<Children>> && ...),
       .adds_dx = Self::adds_dx,
-      .reads_parameters_first = (tessera::reads_parameters_first<as_layer<Children>> && ...),
+      .reads_parameters_first =
+          Self::reads_own_first && (tessera::reads_parameters_first<as_layer<Children>> && ...),
       .random = (about_of<as_layer<Children>>.random || ...),
       .kept = true,
       .state = (about_of<as_layer<Children>>.state || ...),

@@ -15,6 +15,7 @@ template <class Layer, std::size_t N> struct repeat : composition<repeat<Layer, 
   static_assert(N > 0, "repeat: at least once");
   using inner = as_layer<Layer>;
   static constexpr auto times = N;
+  static constexpr bool reads_own_first = true;  // there are none
   static constexpr auto backward_reads = about_of<inner>.backward_reads;
   static constexpr bool keeps = backward_reads != reads::neither;
   static constexpr bool adds_dx = N == 1 && about_of<inner>.adds_dx;

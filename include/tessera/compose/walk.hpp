@@ -47,7 +47,8 @@ constexpr void walk_layers(path_name const& path, auto& f) {
   }
 }
 
-/// The way to the first layer of which Answer does not hold: outermost index first.
+/// The way to the first layer of which Answer does not hold: outermost index first. A composition
+/// is asked after its layers.
 struct layer_position {
   bool found = false;
   std::size_t depth = 0;
@@ -64,9 +65,9 @@ constexpr void find_layer_without(layer_position& result) {
           find_layer_without<Answer, Child, Input, Inside>(result);
           if (not result.found) --result.depth;
         });
-  } else {
-    result.found = not Answer<L>::value;
+    if (result.found) return;
   }
+  result.found = not Answer<L>::value;
 }
 
 template <template <class> class Answer, class Model, class X, class Call>

@@ -118,6 +118,7 @@ struct language_model : composition<language_model<Vocabulary, Width, Body, Opti
   using slopes_between =
       type_list<buffer_between<input<X, Call, 0>, 0, 0>, buffer_between<made<X, Call>, 0, 0>>;
   static constexpr auto backward_reads = reads::input;
+  static constexpr bool reads_own_first = true;
 
   template <class X, class Call> [[nodiscard]] static constexpr auto rule() {
     using S = shape_of<made<X, Call>>;
