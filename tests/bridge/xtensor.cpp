@@ -68,4 +68,7 @@ TEST_CASE("xtensor: tensors print") {
   auto text = std::ostringstream{};
   text << tensor<float, shape<2, 2>>{{1, 2, 3, 4}} << ' ' << tensor<float, shape<>>{{5}};
   CHECK(text.str() == "{{ 1.,  2.},\n { 3.,  4.}} 5");
+  text.str({});
+  text << tensor<std::int8_t, shape<>>{{65}} << ' ' << tensor<std::int8_t, shape<1>>{{65}};
+  CHECK(text.str() == "65 {65}");
 }

@@ -2,6 +2,8 @@
 #include <support/catch.hpp>
 #include <tessera/data/batches.hpp>
 
+#include <cmath>
+#include <limits>
 #include <set>
 
 using namespace tessera;
@@ -93,6 +95,8 @@ TEST_CASE("batches: of a window, the last target alone") {
   for (auto i = std::size_t{0}; i < 4; ++i)
     CHECK(s.target.read()(i, 0) == 0.5F - s.x.read()(2, i, 1));
   auto classes = slot<X, tensor<std::int32_t, shape<at_most(4)>>>{};
+  for (auto& r : *data)
+    for (auto& number : r.targets) number = std::floor(number);
   source.load(4, 0, 1, classes);
   CHECK(classes.target.read().extent_of<0>() == 2);
   CHECK(classes.target.read()(1) == 10);
@@ -125,6 +129,32 @@ TEST_CASE("batches: what does not fit is refused by its numbers") {
   CHECK_THROWS_AS(window_batches(data, windows(as_parts(*data), 13), 4), std::invalid_argument);
   CHECK_THROWS_AS(window_batches(data, windows(as_parts(*data), 3), 0), std::invalid_argument);
   CHECK_THROWS_AS(lane_batches(data, 0), std::invalid_argument);
+}
+TEST_CASE("batches: a number that a slot of whole numbers does not hold is refused") {
+  auto const data = counted_samples(2, 12);
+  auto const windows_of_data = window_batches(data, windows(as_parts(*data), 4), 3, true);
+  auto const lanes = lane_batches(data, 4);
+  auto classes = slot<X, tensor<std::int32_t, shape<at_most(5), at_most(4), 1>>>{};
+  constexpr auto half =
+      "batches: target has 1.5 at column 0 of sample 1, the model is compiled for integers of 32 "
+      "bits";
+  for (auto& r : *data)
+    for (auto& number : r.targets) number = 0;
+  (*data)[0].targets(1, 0) = 1.5F;
+  CHECK_THROWS_WITH(windows_of_data.load(0, 0, 1, classes), half);
+  CHECK_THROWS_WITH(lanes.load(0, 0, 1, classes), half);
+  for (auto& r : *data)
+    for (auto& number : r.targets) number = -1;
+  windows_of_data.load(0, 0, 1, classes);
+  CHECK(classes.target.read()(3, 2, 0) == -1);
+  (*data)[1].targets(2, 0) = std::numeric_limits<float>::quiet_NaN();
+  CHECK_THROWS_WITH(lanes.load(0, 0, 1, classes),
+                    Catch::Contains("target has nan at column 0 of sample 2"));
+  auto bytes = slot<tensor<std::uint8_t, shape<at_most(5), at_most(4), 2>>, Y>{};
+  (*data)[1].targets(2, 0) = 0;
+  CHECK_THROWS_WITH(windows_of_data.load(0, 0, 1, bytes),
+                    "batches: x has -1 at column 1 of sample 1, the model is compiled for unsigned "
+                    "integers of 8 bits");
 }
 TEST_CASE("batches: windows of recordings that are not there are refused") {
   auto const data = counted_samples(2, 90);

@@ -14,6 +14,10 @@ static_assert(accepts<conv2d<4, 6, 3>, shape<9, 8, 4>>, "one image");
 static_assert(not accepts<conv2d<4, 6, 3>, shape<2, 9, 8, 5>>);
 static_assert(not accepts<conv2d<4, 6, 3>, shape<8, 4>>, "no image");
 static_assert(not accepts<conv2d<4, 6, 3>, shape<2, 9, 2, 4>>, "narrower than the window");
+static_assert(
+    not accepts<conv2d<4, 6, 3, conv2d_options{.padding = 3}>, shape<2, at_most(3), 9, 4>>,
+    "an image of no size, padded by more than it has");
+static_assert(accepts<conv2d<4, 6, 3, conv2d_options{.padding = 3}>, shape<at_most(2), 3, 9, 4>>);
 static_assert(parameter_count<conv2d<4, 6, size2(3, 2), conv2d_options{.groups = 2}>> ==
               6 * 2 * 3 * 2 + 6);
 static_assert(std::is_empty_v<conv2d<4, 6, 3>> && not streams<conv2d<4, 6, 3>>);

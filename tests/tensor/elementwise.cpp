@@ -175,6 +175,13 @@ TEST_CASE("elementwise: whole numbers have choices and sizes, too") {
   same(min(ids, 1), {{-3, 1, 0, 1}});
   same(clamp(ids, 0, 5), {{0, 5, 0, 2}});
   same(where(ids > 1, ids, 1), {{1, 7, 1, 2}});
+  same(cast<std::int32_t>(where(ids > 1, 1 << 30, -1'000'000'000)),
+       {{-1'000'000'000, 1 << 30, -1'000'000'000, 1 << 30}});
+  CHECK_THROWS_WITH((void)where(ids > 1, 16'777'217, 0), Catch::Contains("float does not hold"));
+  CHECK_THROWS_WITH((void)where(ids > 1, 0U, ~0ULL), Catch::Contains("float does not hold"));
+  CHECK_THROWS_WITH((void)where(ids > 1, std::int64_t{-123'456'789'012'345}, 0),
+                    Catch::Contains("float does not hold"));
+  same(cast<std::int32_t>(where(ids > 1, 16'777'217.0, 0)), {{0, 16'777'217, 0, 16'777'217}});
 }
 TEST_CASE("comparisons: or, unequal and at most, by vectors and one by one") {
   auto x = tensor<float, shape<19>>{};

@@ -79,7 +79,10 @@ template <class X, class E> [[nodiscard]] auto from_xtensor(xt::xexpression<E> c
 
 /// Prints a tensor or view as NumPy does.
 template <contiguous X> auto operator<<(std::ostream& to, X const& x) -> std::ostream& {
-  if constexpr (shape_of<X>::rank == 0)
+  using T = scalar_of<X>;
+  if constexpr (shape_of<X>::rank == 0 && std::integral<T> && not std::same_as<T, bool>)
+    return to << +*x.data();  // one of 8 bits is no letter
+  else if constexpr (shape_of<X>::rank == 0)
     return to << *x.data();
   else
     return xt::operator<<(to, as_xtensor(x));

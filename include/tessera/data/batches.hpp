@@ -62,10 +62,10 @@ auto resize_columns(filled<X>& part, xt::xtensor<float, 2> const& table, std::si
   auto const alone = shape_of<X>::rank + 1 == whole && table.shape(1) == 1;
   return part.resize(std::span{extents}.subspan(first, alone ? whole - 1 : whole), what);
 }
-/// Lane `lane` of a batch: samples [begin, begin + time) of a table.
+/// Lane `lane` of a batch: samples [begin, begin + time) of a table, for `what` of a slot.
 template <class X>
 void copy_samples(xt::xtensor<float, 2> const& table, std::size_t begin, std::size_t time,
-                  X const& to, std::size_t lanes, std::size_t lane) {
+                  X const& to, char const* what, std::size_t lanes, std::size_t lane) {
   using T = scalar_of<X>;
   auto const width = table.shape(1);
   if (begin + time > table.shape(0))
@@ -74,7 +74,10 @@ void copy_samples(xt::xtensor<float, 2> const& table, std::size_t begin, std::si
   for (auto t = std::size_t{0}; t < time; ++t) {
     auto const* const from = table.data() + (begin + t) * width;
     auto* const row = to.data() + (t * lanes + lane) * width;
-    for (auto i = std::size_t{0}; i < width; ++i) row[i] = static_cast<T>(from[i]);
+    for (auto i = std::size_t{0}; i < width; ++i)
+      row[i] = number_as<T>(from[i], what, [&] {
+        return "column " + std::to_string(i) + " of sample " + std::to_string(begin + t);
+      });
   }
 }
 
@@ -85,7 +88,8 @@ enum class window_targets { sequence, last };
 
 /// Windows in batches, shuffled anew in every epoch, or in their order.
 ///
-/// Cost  a load copies one window after another; 4 bytes for each window
+/// Cost    a load copies one window after another; 4 bytes for each window
+/// Errors  std::invalid_argument for a number that a slot of whole numbers does not hold
 class window_batches {
  public:
   static constexpr bool carries = false;
@@ -132,9 +136,9 @@ class window_batches {
     for (auto i = std::size_t{0}; i < count; ++i) {
       auto const w = window(batch, first + i);
       auto const& from = (*data_)[w.recording];
-      detail::copy_samples(from.inputs, w.begin, time, x, count, i);
-      detail::copy_samples(from.targets, each ? w.begin : w.end - 1, each ? time : 1, target, count,
-                           i);
+      detail::copy_samples(from.inputs, w.begin, time, x, "x", count, i);
+      detail::copy_samples(from.targets, each ? w.begin : w.end - 1, each ? time : 1, target,
+                           "target", count, i);
     }
   }
 
@@ -150,6 +154,8 @@ class window_batches {
 
 /// Every recording as a lane of its own, cut into pieces that follow each other: for models that
 /// carry their state from piece to piece. Lanes are independent; never is one recording two lanes.
+///
+/// Errors  std::invalid_argument for a number that a slot of whole numbers does not hold
 class lane_batches {
  public:
   static constexpr bool carries = true;
@@ -181,8 +187,8 @@ class lane_batches {
         detail::resize_columns(to.target, sample.targets, time, true, count, "target");
     for (auto lane = std::size_t{0}; lane < count; ++lane) {
       auto const& from = (*data_)[first + lane];
-      detail::copy_samples(from.inputs, begin, time, x, count, lane);
-      detail::copy_samples(from.targets, begin, time, target, count, lane);
+      detail::copy_samples(from.inputs, begin, time, x, "x", count, lane);
+      detail::copy_samples(from.targets, begin, time, target, "target", count, lane);
     }
   }
 

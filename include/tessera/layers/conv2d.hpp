@@ -53,12 +53,13 @@ struct conv2d {
     auto const reach = dilation * (kernel - 1) + 1;
     return static_cast<extent>((in + 2 * padding - reach) / stride + 1);
   }
-  /// The least input that the window fits in.
+  /// The least input that the window fits in; of a bounded one, which has no size, its bound.
   [[nodiscard]] static constexpr auto needed(extent in, std::size_t kernel, std::size_t padding,
                                              std::size_t dilation) -> extent {
     auto const least =
         static_cast<extent>(dilation * (kernel - 1) + 1) - static_cast<extent>(2 * padding);
-    return in >= least ? in : least;
+    auto const size = static_cast<extent>(bound_of(in));
+    return size >= least ? size : least;
   }
   template <class S, class R = with_rank_at_least<S, 3>>
   using expected_shape =

@@ -5,6 +5,8 @@
 #include <tessera/tensor/node.hpp>
 #include <tessera/tensor/operation.hpp>
 
+#include <utility>
+
 /// Elementwise functions of tensors, views, expressions and plain numbers: each builds a node.
 ///
 /// Scalars   those of the arrays; whole numbers divide toward zero, as in C++: NumPy's `/` gives
@@ -188,18 +190,34 @@ template <plain_number A, plain_number B> struct choice_scalar<A, B> {
   using common = std::common_type_t<A, B>;
   using type = std::conditional_t<std::is_floating_point_v<common>, common, float>;
 };
+/// Whether a choice between plain numbers has this one: a whole number may be too long for float.
+template <class T> [[nodiscard]] constexpr auto is_choice(T const& number) -> bool {
+  if constexpr (std::integral<T>) {
+    auto odd = +number;
+    while (odd != 0 && odd % 2 == 0) odd /= 2;
+    constexpr auto end = 1 << 24;
+    return std::cmp_greater(odd, -end) && std::cmp_less(odd, end);
+  } else {
+    return true;
+  }
+}
 template <class A, class B> inline constexpr bool choices_have_one_scalar = one_scalar_type<A, B>;
 template <plain_number A, plain_number B>
 inline constexpr bool choices_have_one_scalar<A, B> = true;
 }  // namespace detail
 
-/// a where the condition holds, else b.
+/// a where the condition holds, else b. Between two whole numbers it chooses floats.
+///
+/// Errors  two whole numbers of which float does not hold one break the contract
 template <array_operand Condition, operand A, operand B>
 [[nodiscard]] constexpr auto where(Condition&& condition, A&& a, B&& b) {
   using T = typename detail::choice_scalar<std::remove_cvref_t<A>, std::remove_cvref_t<B>>::type;
   static_assert(complaint::holds<detail::choices_have_one_scalar<A, B>,
                                  detail::scalar_of_operand<A>, detail::scalar_of_operand<B>>,
                 "where: the operands have different scalar types; cast<T>(x) converts");
+  if constexpr (std::integral<std::remove_cvref_t<A>> && std::integral<std::remove_cvref_t<B>>)
+    require(detail::is_choice(a) && detail::is_choice(b),
+            "where: float does not hold one of the whole numbers; 16777217.0 is a double");
   return detail::make_map<op::where>(detail::as_node<bool>(std::forward<Condition>(condition)),
                                      detail::as_node<T>(std::forward<A>(a)),
                                      detail::as_node<T>(std::forward<B>(b)));

@@ -80,9 +80,9 @@ struct columns_ahead {
   std::size_t row = 0;    ///< the distance of two rows in bytes
   std::size_t bytes = 0;  ///< of a row, that nobody has asked for
 
-  /// Where there is none left, a line that is near in any case.
-  [[nodiscard]] auto next(void const* near) -> lines_ahead {
-    if (bytes == 0) return {static_cast<std::byte const*>(near), 0};
+  /// Where there is none left, a line that is nearby in any case.
+  [[nodiscard]] auto next(void const* nearby) -> lines_ahead {
+    if (bytes == 0) return {static_cast<std::byte const*>(nearby), 0};
     auto const* const here = static_cast<std::byte const*>(first);
     auto const line = bytes < 64 ? bytes : std::size_t{64};
     bytes -= line;
@@ -232,7 +232,7 @@ void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, s
                 std::size_t last, std::size_t distant, columns_ahead* ahead = nullptr) {
   constexpr auto most = Vectors == 1 ? rows_of_one_vector : rows;
   constexpr auto here = Vectors * lane::pack<T>::width;
-  auto const near = columns_ahead{}.next(p.b);
+  auto const nearby = columns_ahead{}.next(p.b);
   // Eight rows are four and four: two would read B for little.
   for (; row + most <= end && (most == 8 || row + 8 != end); row += most) {
     if constexpr (not InRuns)
@@ -241,13 +241,13 @@ void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, s
           lane::fetch_first(p.c + r * p.c_row + column + i);
     auto const asks = fetches_ahead(Vectors) && ahead != nullptr;
     one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last,
-                                                        asks ? ahead->next(p.b) : near);
+                                                        asks ? ahead->next(p.b) : nearby);
   }
   for (; row + 4 <= end; row += 4)
-    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last, near);
+    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last, nearby);
   if (row + 2 <= end)
-    one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last, near), row += 2;
-  if (row < end) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last, near);
+    one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last, nearby), row += 2;
+  if (row < end) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last, nearby);
 }
 
 /// Rows of A that are read again and again from the second level take so many bytes there at most.
