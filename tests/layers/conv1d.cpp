@@ -107,6 +107,23 @@ TEST_CASE("conv1d: training goes on where the segment before it ended") {
 }
 
 // -- reference: tests/reference/conv1d.py ---------------------------------------------------------
+TEST_CASE("conv1d: lanes go on where others have ended") {
+  using X = tensor<float, shape<at_most(6), at_most(3), 4>>;
+  auto three = tensor<float, shape<6, 3, 4>>{};
+  test::fill(three, 1);
+  auto two = tensor<float, shape<6, 2, 4>>{};
+  for (auto t = std::size_t{0}; t < 6; ++t)
+    for (auto i = std::size_t{0}; i < 8; ++i) two.values[t * 8 + i] = three.values[t * 12 + i];
+  auto p = parameters_of<causal_layer, owned<float>>{};
+  test::fill_parameters(p, 3, 0.7);
+  using given = view<float const, shape_of<X>>;
+  auto whole = inference<causal_layer, X>{};
+  auto const y = whole(p, given{two.data(), {{{6, 2}}}});
+  auto parts = inference<causal_layer, X>{};
+  (void)parts(p, given{three.data(), {{{3, 3}}}});
+  auto const z = parts.resume(p, given{two.data() + 24, {{{3, 2}}}});
+  for (auto i = std::size_t{0}; i < 36; ++i) CHECK(z.data()[i] == y.data()[36 + i]);
+}
 TEST_CASE("conv1d: agrees with torch") {
   auto const g = test::golden("conv1d");
   test::agrees_with_torch<sequential<conv1d<4, 6, 3>>, tensor<float, shape<9, 2, 4>>>(g, "plain.");

@@ -230,6 +230,24 @@ TEST_CASE("self_attention: a prompt and steps after it have the bits of the sequ
       in_parts->resume(*p, view<float const, shape<at_most(20), 2, 16>>{x->data(), {{{9}}}}),
       "attention: the context is full");
 }
+TEST_CASE("self_attention: a cache of other lanes than it began with is refused") {
+  using X = tensor<float, shape<at_most(20), at_most(3), 16>>;
+  using model = sequential<cached>;
+  auto const p = std::make_unique<parameters_of<model, owned<float>>>();
+  auto const x = std::make_unique<X>();
+  test::fill_parameters(*p, 1, 0.5);
+  test::fill(*x, 2);
+  auto const of_lanes = [&](std::size_t lanes, std::size_t times) {
+    return view<float const, shape_of<X>>{x->data(), {{{times, lanes}}}};
+  };
+  auto const run = std::make_unique<inference<model, X>>();
+  (void)(*run)(*p, of_lanes(3, 2));
+  CHECK_THROWS_WITH(run->resume(*p, of_lanes(2, 2)),
+                    "attention: a cache goes on with the lanes that it began with");
+  (void)run->resume(*p, of_lanes(3, 2));
+  (void)(*run)(*p, of_lanes(2, 2));  // begins anew
+  (void)run->resume(*p, of_lanes(2, 1));
+}
 
 // -- reference: tests/reference/self_attention.py -------------------------------------------------
 template <std::size_t F, options O, class S> void agrees(test::golden const& g, char const* name) {

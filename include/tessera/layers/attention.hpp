@@ -76,7 +76,8 @@ struct diffusers_projections {
 ///         and streaming; a training step sees its own samples only. A step that is given
 ///         tag::sequences (lanes, 2) has a cache for each of these lanes instead, and x has rows of
 ///         several, lane by lane: each lane's samples seen before and its rows in x, which are its
-///         next samples. The caller counts: a lane begins anew with 0 samples seen
+///         next samples. The caller counts: a lane begins anew with 0 samples seen. Without it the
+///         lanes are those that the cache began with
 /// Cost    time·lanes·(projections + 2·heads·head_width·time) multiply-adds, the second part halved
 ///         where causal; no matrix of scores is kept. A step projects its whole memory
 /// Errors  another last extent: tests/fail/attention_wrong_input.cpp; without its memory:
@@ -273,6 +274,8 @@ struct attention_layer {
     rows keys;
     rows values;
     std::size_t length;  ///< of what the lanes have seen
+    /// Whose keys follow each other, of as many as there may be.
+    [[no_unique_address]] detail::member_if<shape_of<Lanes>::bounded != 0, std::size_t> lanes;
   };
   template <class X, class Call> struct shared_cache {
     static_assert(keeps_halves<X>, "attention: half_cache is for floats, on a host");
@@ -713,6 +716,11 @@ struct attention_layer {
     if constexpr (requires { m.state.length; }) {
       before = m.state.length;
       keys += before;
+      if constexpr (requires { m.state.lanes = s.lanes; }) {
+        require(s.times == 0 || before == 0 || m.state.lanes == s.lanes,
+                "attention: a cache goes on with the lanes that it began with");
+        if (s.times > 0) m.state.lanes = s.lanes;
+      }
       require(keys <= Options.context, "attention: the context is full");
       m.state.length = keys;
       if constexpr (not Options.half_cache) {

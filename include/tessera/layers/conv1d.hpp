@@ -24,7 +24,7 @@ struct conv1d_options {
 /// Shapes  x (time, ..., In) -> y (time', ..., Out), time' = (time + 2·padding - dilation·(Kernel -
 ///         1) - 1) / stride + 1, or time where causal; parameters: weight (Out, In / groups,
 ///         Kernel), bias (Out)
-/// State   causal: the last dilation·(Kernel - 1) inputs, zeros at the start
+/// State   causal: the last dilation·(Kernel - 1) inputs of every lane, zeros at the start
 /// Cost    time'·batch·Out·In / groups·Kernel multiply-adds forward, twice that backward
 /// Errors  an input whose last extent is not In, or too short: tests/fail/conv1d_wrong_input.cpp
 /// Source  torch.nn.Conv1d, whose inputs are (batch, In, time); reference values:
@@ -110,12 +110,14 @@ struct conv1d {
     using T = scalar_of<decltype(x)>;
     using run = kernel_for<detail::conv1d_fn, backend_of<decltype(x)>>;
     auto const time = x.template extent_of<0>();
-    auto const g = geometry(time, dy.template extent_of<0>(), rows_of(x, dy));
+    auto g = geometry(time, dy.template extent_of<0>(), rows_of(x, dy));
     auto const* const past = [&]() -> T const* {
-      if constexpr (remembers && m.has_state)
+      if constexpr (remembers && m.has_state) {
+        g.past_rows = lanes_of<decltype(m.kept.past)>;
         return m.kept.past.data();
-      else
+      } else {
         return nullptr;
+      }
     }();
     if (dx.has_memory())
       run::input(g, weights_of<T>(p.weight), dy.data(), dx.data(), m.work.packed);
@@ -158,15 +160,20 @@ struct conv1d {
     extents[0] = out_time(extents[0]);
     return actual_extents<R>::from(extents);
   }
-  static constexpr void convolve(detail::conv1d_geometry const& g, auto const& p, auto x, auto y,
-                                 auto m) {
+  /// A sample of the past has a place for every lane that there may be: lanes may end before
+  /// others.
+  template <class Past>
+  static constexpr auto lanes_of = shape_of<Past>::capacity / (remembers ? reach * In : 1);
+  static constexpr void convolve(detail::conv1d_geometry g, auto const& p, auto x, auto y, auto m) {
     using T = scalar_of<decltype(x)>;
     using run = kernel_for<detail::conv1d_fn, backend_of<decltype(x)>>;
     auto* const past = [&]() -> T* {
-      if constexpr (remembers && m.has_state)
+      if constexpr (remembers && m.has_state) {
+        g.past_rows = lanes_of<decltype(m.state.past)>;
         return m.state.past.data();
-      else
+      } else {
         return nullptr;
+      }
     }();
     run::forward(g, x.data(), static_cast<T const*>(past), weights_of<T>(p.weight),
                  data_or_null<T const>(p.bias), y.data(), m.work.packed);

@@ -420,7 +420,8 @@ struct recurrent_stack<Cell, In, Hidden, Options, std::index_sequence<Level...>>
 /// Shapes  x (time, ..., In) -> y (time, ..., Out), or 2·Out where Options.bidirectional
 /// State   of each level and direction what the cell names:
 ///         layer_state<Level, Direction>(run.state) is torch's h_0 (with `resume`) before a call
-///         and h_n behind it. A training pass of both directions carries none
+///         and h_n behind it. A training pass of both directions carries none. tag::lengths is not
+///         asked for: the way back begins with the last sample, whoever's lane ended before
 /// Errors  both directions do not stream: tests/fail/lstm_bidirectional_streams.cpp
 template <class Cell, std::size_t In, std::size_t Hidden, auto Options>
 struct recurrent : detail::recurrent_stack<Cell, In, Hidden, Options,

@@ -216,7 +216,12 @@ struct conv1d_geometry {
   std::size_t dilation;
   std::size_t before;  ///< inputs before the first: of `past`, or zeros
   std::size_t groups;
+  std::size_t past_rows = 0;  ///< lanes that `past` has places for; 0: rows
 
+  /// The distance of two samples of `past`.
+  [[nodiscard]] constexpr auto past_sample() const -> std::size_t {
+    return (past_rows == 0 ? rows : past_rows) * in;
+  }
   [[nodiscard]] constexpr auto group_in() const -> std::size_t { return in / groups; }
   [[nodiscard]] constexpr auto group_out() const -> std::size_t { return out / groups; }
   /// Where output t looks for tap k, counted from the first of the inputs before.
@@ -228,7 +233,7 @@ struct conv1d_geometry {
   [[nodiscard]] constexpr auto seen(T const* x, T const* past, std::size_t t, std::size_t k) const
       -> T const* {
     auto const i = at(t, k);
-    if (i < before) return past == nullptr ? nullptr : past + i * rows * in;
+    if (i < before) return past == nullptr ? nullptr : past + i * past_sample();
     return i - before < time ? x + (i - before) * rows * in : nullptr;
   }
 };

@@ -9,8 +9,9 @@
 
 /// Elementwise functions of tensors, views, expressions and plain numbers: each builds a node.
 ///
-/// Scalars   those of the arrays; whole numbers divide toward zero, as in C++: NumPy's `/` gives
-///           fractions, as cast<float>(x) does here, and its `//` rounds down
+/// Scalars   those of the arrays; whole numbers divide toward zero, as in C++, where a divisor of 0
+///           and the least number by -1 break the contract: NumPy's `/` gives fractions, as
+///           cast<float>(x) does here, and its `//` rounds down
 /// Shapes    operands broadcast by NumPy's rule; a bounded extent agrees with the same bound
 /// Cost      nothing until the expression is assigned; then one pass over memory
 /// Accuracy  that of tessera::lane, core/elementary.hpp; the same bits on every host backend. min

@@ -62,10 +62,11 @@ template <> struct kernel_for<detail::conv1d_fn, reference> {
   static constexpr void remember_number(detail::conv1d_geometry const& g, T const* x, T* past,
                                         std::size_t i) {
     auto const sample = g.rows * g.in;
+    auto const past_sample = g.past_sample();
     for (auto t = std::size_t{0}; t < g.before; ++t) {
       auto const from = t + g.time;  // in past followed by x
-      past[t * sample + i] =
-          from < g.before ? past[from * sample + i] : x[(from - g.before) * sample + i];
+      past[t * past_sample + i] =
+          from < g.before ? past[from * past_sample + i] : x[(from - g.before) * sample + i];
     }
   }
 
