@@ -105,8 +105,6 @@ TEST_CASE("conv1d: training goes on where the segment before it ended") {
       },
       parts->gradient, whole->gradient);
 }
-
-// -- reference: tests/reference/conv1d.py ---------------------------------------------------------
 TEST_CASE("conv1d: lanes go on where others have ended") {
   using X = tensor<float, shape<at_most(6), at_most(3), 4>>;
   auto three = tensor<float, shape<6, 3, 4>>{};
@@ -124,6 +122,8 @@ TEST_CASE("conv1d: lanes go on where others have ended") {
   auto const z = parts.resume(p, given{two.data() + 24, {{{3, 2}}}});
   for (auto i = std::size_t{0}; i < 36; ++i) CHECK(z.data()[i] == y.data()[36 + i]);
 }
+
+// -- reference: tests/reference/conv1d.py ---------------------------------------------------------
 TEST_CASE("conv1d: agrees with torch") {
   auto const g = test::golden("conv1d");
   test::agrees_with_torch<sequential<conv1d<4, 6, 3>>, tensor<float, shape<9, 2, 4>>>(g, "plain.");

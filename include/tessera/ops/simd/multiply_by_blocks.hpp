@@ -15,10 +15,11 @@ namespace tessera::tiles::inline TESSERA_TARGET {
 /// or 128 KiB in a second level with AVX-512, else 16 at most for the columns of a tile, in the
 /// first one.
 inline constexpr std::size_t block_depth = 256;
-/// Where a tile takes all of a panel's columns, and A is read in order, blocks are twice as deep: C
-/// is written half as often, and rows of A are read in longer pieces.
-inline constexpr std::size_t deepest_block =
-    vectors * lane::pack<float>::width == panel<float> ? 2 * block_depth : block_depth;
+/// Whether a tile takes all columns of a panel.
+inline constexpr bool tiles_take_panels = vectors * lane::pack<float>::width == panel<float>;
+/// Where they do, and A is read in order, blocks are twice as deep: C is written half as often, and
+/// rows of A are read in longer pieces.
+inline constexpr std::size_t deepest_block = tiles_take_panels ? 2 * block_depth : block_depth;
 /// The depth of a block of B.
 [[nodiscard]] constexpr auto depth_of_block(bool is_transposed) -> std::size_t {
   return is_transposed ? block_depth : deepest_block;
@@ -238,7 +239,7 @@ template <class T, class B>
 void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B const& matrix,
                     block_of_b const& here, T const* b, block_of_b const& next) {
   constexpr auto wide = vectors * lane::pack<T>::width;
-  auto const at_once = wide == panel<T> ? count : 4 * rows;
+  auto const at_once = tiles_take_panels ? count : 4 * rows;
   auto const is_distant = tiles::is_distant(p.rows * p.c_row * sizeof(T));
   auto asked = std::size_t{0};
   auto ahead = matrix.ahead(next);
