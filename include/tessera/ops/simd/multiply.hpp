@@ -72,6 +72,11 @@ constexpr auto fetches_ahead(std::size_t vectors_of_tile) -> bool {
 struct lines_ahead {
   std::byte const* first;
   std::size_t step;  ///< in bytes; 0 where there is nothing to ask for
+
+  /// Goes past what lies between two runs of rows.
+  void skip(std::size_t gap) {
+    if (step != 0) first += gap;
+  }
 };
 /// What tiles that follow each other ask for, a column of lines each, so that it comes in time, and
 /// no faster than memory gives it: of what is asked for at once, some processors drop the most.
@@ -183,6 +188,12 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
     else
       return lane::load(from);
   };
+  auto const store = [&](T* to, V numbers) TESSERA_INLINE {
+    if constexpr (Partial)
+      lane::store_first(to, numbers, last);
+    else
+      lane::store(to, numbers);
+  };
   V sum[Rows][Vectors];
   auto const from = p.from;
   auto const at_rows = tile_rows<InRuns, Rows, T>(p, row);
@@ -199,10 +210,11 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
   if constexpr (InRuns) {
     auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
     auto run = std::size_t{0};
-    auto const next_run = ahead.step == 0 ? 0 : p.depth_runs.other * sizeof(Stored);
-    for (auto k = std::size_t{0}; k < p.depth; k += length, ++run, ahead.first += next_run)
+    for (auto k = std::size_t{0}; k < p.depth; k += length, ++run) {
       add_depth<InRuns, Partial>(p, at_rows, k, length, p.depth_runs.first + run * p.depth_runs.a,
                                  b + run * p.depth_runs.other, column, last, ahead, sum);
+      ahead.skip(p.depth_runs.other * sizeof(Stored));
+    }
   } else {
     add_depth<InRuns, Partial>(p, at_rows, 0, p.depth, 0, b, column, last, ahead, sum);
   }
@@ -214,11 +226,7 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
       for (auto v = std::size_t{0}; v < Vectors; ++v) sum[r][v] = load(c + v * width) + sum[r][v];
     }
 #pragma GCC unroll 8
-    for (auto v = std::size_t{0}; v < Vectors; ++v)
-      if constexpr (Partial)
-        lane::store_first(c + v * width, sum[r][v], last);
-      else
-        lane::store(c + v * width, sum[r][v]);
+    for (auto v = std::size_t{0}; v < Vectors; ++v) store(c + v * width, sum[r][v]);
   }
 }
 
