@@ -35,6 +35,16 @@ TEST_CASE("scaler: a column that does not change has a scale of 1, however its m
     }
   CHECK(standard_scaler::fit(table{{1}, {1 + 1e-9}}).scale(0) == Approx(5e-10).epsilon(1e-6));
 }
+TEST_CASE("scaler: numbers far from 0 keep their mean and deviation") {
+  // By fractions: mean 1e15 + 0.8, variance 1.76.
+  auto const few =
+      standard_scaler::fit(table{{1e15}, {1e15 + 3}, {1e15 - 1}, {1e15 + 1}, {1e15 + 1}});
+  CHECK(few.scale(0) == Approx(std::sqrt(1.76)).epsilon(1e-12));
+  auto many = table(std::array<std::size_t, 2>{100'000, 1});
+  for (auto i = std::size_t{0}; i < many.shape(0); ++i)
+    many(i, 0) = 1.7e15 + static_cast<double>(i % 8);
+  CHECK(std::abs(standard_scaler::fit(many).shift(0) - 1.7e15 - 3.5) <= 0.25);
+}
 TEST_CASE("scaler: a range that is nothing but rounding stays what it is") {
   CHECK(min_max_scaler::fit(table{{0.3}, {0.1 + 0.2}}).scale(0) == 1);
   CHECK(min_max_scaler::fit(table{{0}, {2.2e-15}}).scale(0) == 1);

@@ -101,6 +101,22 @@ TEST_CASE(
   c.tied = true;
   CHECK(names_of(of_hugging_face(now, c).tensors()) == names{"transformer.wte.weight"});
 }
+TEST_CASE("arranged_weights: a tied head that is not the embedding is refused") {
+  for (auto const family : {model_family::gpt2, model_family::llama}) {
+    auto c = config(family);
+    c.tied = true;
+    auto const gpt2 = family == model_family::gpt2;
+    auto const embedding = std::string{gpt2 ? "transformer.wte" : "model.embed_tokens"} + ".weight";
+    auto const file = numbered({{embedding, {4, 2}}, {"lm_head.weight", {4, 2}}});
+    CHECK(names_of(of_hugging_face(file, c).tensors()) == names{embedding});
+    auto const short_name = embedding.substr(embedding.find('.') + 1);
+    auto const other = numbered({{short_name, {4, 2}}, {"lm_head.weight", {2, 4}}});
+    CHECK_THROWS_WITH(of_hugging_face(other, c),
+                      Catch::Contains("\"lm_head.weight\" is not \"" + embedding + "\""));
+    c.tied = false;
+    CHECK(names_of(of_hugging_face(other, c).tensors()) == names{"lm_head.weight", embedding});
+  }
+}
 TEST_CASE("arranged_weights: BERT's files have names of three kinds") {
   auto const c = config(model_family::bert);
   auto const want = names{"embeddings.LayerNorm.bias", "embeddings.LayerNorm.weight",

@@ -102,6 +102,8 @@ TEST_CASE("hugging_face: an activation and a scaling are those of the file") {
   auto const rope = read(R"("rope_scaling":{"rope_type":"llama3","factor":8,"low_freq_factor":2,)"
                          R"("high_freq_factor":5,"original_max_position_embeddings":16},)")
                         .rope;
+  CHECK(read(R"("rope_parameters":{},"rope_scaling":{"type":"linear","factor":4},)").rope.factor ==
+        4);
   CHECK(rope.low_freq_factor == 2);
   CHECK(rope.high_freq_factor == 5);
 }
@@ -122,6 +124,10 @@ TEST_CASE("hugging_face: what a config.json lacks, or what is not computed, is n
         "num_attention_heads: expected a divisor of 9, got 2");
   CHECK(said("\"num_key_value_heads\":3,") ==
         "num_key_value_heads: expected a divisor of 2, got 3");
+  // What is not there is 32 to transformers' Qwen2Config, what is null as many as heads.
+  auto const qwen2 = std::string{"\"model_type\":\"qwen2\","};
+  CHECK(said(qwen2, "model_type") == "num_key_value_heads: expected a divisor of 2, got 32");
+  CHECK(said(qwen2 + "\"num_key_value_heads\":null,", "model_type") == "accepted");
   CHECK(said("\"rms_norm_eps\":\"x\",") == "rms_norm_eps: expected a number, got \"x\"");
   CHECK(said("\"tie_word_embeddings\":1,") == "tie_word_embeddings: expected true or false, got 1");
   CHECK(said("\"rope_scaling\":{\"type\":\"yarn\"},") ==
@@ -138,6 +144,8 @@ TEST_CASE("hugging_face: what a config.json lacks, or what is not computed, is n
   CHECK(said("\"hidden_size\":8,") == "names \"hidden_size\" twice");
   CHECK(config_message("[1]") == "is no JSON object");
   CHECK_THAT(config_message("{"), Catch::StartsWith("is not JSON: "));
+  // Also where what is cited has no letters.
+  CHECK(find_no_utf8(config_message("{\"a\xFF\":\xFF}")) == std::string_view::npos);
   CHECK_THAT(config_message("{\"a\":" + std::string(100'000, '[')),
              Catch::Contains("has more than 64 levels"));
 }

@@ -168,6 +168,25 @@ TEST_CASE("onnx: extents without a name are called after their axes") {
   using X = tensor<float, shape<at_most(5), 7, at_most(3), 2>>;
   CHECK(shape_in(graph_of<linear<2, 1>, X>().inner(input)) == names{"axis_0", "7", "axis_2", "2"});
 }
+TEST_CASE("onnx: of extents with one name the smallest bound is told, and by nothing else") {
+  using X = tensor<float, shape<at_most(5), at_most(3), 2>>;
+  auto const p = parameters_of<linear<2, 1>, owned<float>>{};
+  auto const told = [&](onnx_options const& options) {
+    auto const file = message(onnx_bytes<linear<2, 1>, X>(p, options));
+    return std::pair{file.each(14, 1), file.each(14, 2)};
+  };
+  CHECK(told({.extents = {"n", "n"}}) ==
+        std::pair{names{"at_most.n", "model"}, names{"3", "model"}});
+  CHECK_THROWS_WITH(told({.extents = {"n", "m"}, .metadata = {{"at_most.m", "9"}}}),
+                    "save_onnx: expected metadata without \"at_most.m\", which tells the bound of "
+                    "an extent");
+}
+TEST_CASE("onnx: a number that float does not hold is named") {
+  auto p = parameters_of<named<"fc", linear<2, 1>>, owned<double>>{};
+  p.weight.values[1] = 1e39;
+  CHECK_THROWS_WITH((onnx_bytes<named<"fc", linear<2, 1>>, tensor<double, shape<3, 2>>>(p)),
+                    "save_onnx: expected numbers that float holds, got 1e+39 in \"weight\"");
+}
 TEST_CASE("onnx: state comes in and goes out where it is asked for, y first") {
   using model = named<"", gru<2, 3>>;
   using X = tensor<float, shape<at_most(4), 5, 2>>;

@@ -41,6 +41,7 @@ struct model_case {
   double scale = 1;                     ///< of the input
   double given_scale = 1;               ///< of what is given besides it
   bool given_whole = false;
+  bool last_is_nan = false;    ///< the last entry of a memory, which no length reaches
   bool whole = false;          ///< numbers of things
   std::string cut_along = {};  ///< the axis of x for calls after each other, with state
 };
@@ -68,6 +69,10 @@ struct given_maker {
     fill_numbers(e->data(), shape_of<E>::capacity, generator, of.given_scale,
                  of.given_whole || std::is_integral_v<scalar_of<E>>);
     auto const seen = const_view_of<E>{e->data(), actual_extents<shape_of<E>>::from(actual)};
+    if constexpr (std::same_as<typename Input::tag_type, tag::memory>)
+      if (of.last_is_nan)
+        std::fill_n(e->data() + seen.size() / actual[0] * (actual[0] - 1), seen.size() / actual[0],
+                    std::numeric_limits<float>::quiet_NaN());
     add_view(writer, onnx_tag_name<typename Input::tag_type>() + '.' + index, seen);
     auto const context = given<typename Input::tag_type>(seen, base);
     if constexpr (sizeof...(Rest) > 0)

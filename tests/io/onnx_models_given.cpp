@@ -46,7 +46,9 @@ void write_given(std::filesystem::path const& folder) {
                              llama_projections>,
              sequences, memory_of<6>, lengths_of>(
       folder, "attention_memory_lengths", calls,
-      {.names = {"time", "batch", "entries", "batch", "batch"}, .given_scale = 4});
+      {.names = {"time", "batch", "entries", "batch", "batch"},
+       .given_scale = 4,
+       .last_is_nan = true});
   write_case<attention_layer<8, attention_options{.heads = 2, .causal = true, .padded = true}>,
              sequences, lengths_of>(folder, "attention_lengths", calls,
                                     {.names = {"time", "batch", "batch"}, .given_scale = 4});

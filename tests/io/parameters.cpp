@@ -251,6 +251,44 @@ TEST_CASE("parameters: what cannot be mapped is named, and no view is set") {
   load_parameters(folder / "odd", loaded);
   CHECK(test::same_parameters(loaded, values{}));
 }
+TEST_CASE("parameters: a number that would be infinite is named, and nothing is loaded") {
+  using model = linear<16, 2>;
+  auto const said = [&]<class Storage>(std::type_identity<Storage>, auto number, std::string at) {
+    auto writer = safetensors_writer{};
+    using T = decltype(number);
+    auto weight = std::vector<T>(32, T{1});
+    auto bias = std::vector<T>(2, T{1});
+    (at == "weight" ? weight[17] : bias[1]) = -number;
+    writer.add("weight", dtype_of<T>(), {2, 16}, std::as_bytes(std::span{weight}));
+    writer.add("bias", dtype_of<T>(), {2}, std::as_bytes(std::span{bias}));
+    auto const folder = test::folder{};
+    writer.write(folder / "m");
+    auto p = parameters_of<model, Storage>{};
+    try {
+      load_parameters(safetensors::read(folder / "m"), p);
+    } catch (safetensors_error const& e) {
+      CHECK(p.bias.values[0] == 0);
+      return std::string{e.what()};
+    }
+    CHECK(p.bias.values[0] == 1);
+    return std::string{"loaded"};
+  };
+  constexpr auto floats = std::type_identity<owned<float>>{};
+  constexpr auto halves = std::type_identity<compact<float, f16>>{};
+  constexpr auto brains = std::type_identity<compact<float, bf16>>{};
+  CHECK(said(floats, 1e39, "weight") ==
+        "\"weight\": has the number -1e+39, which is beyond what F32 holds");
+  CHECK(said(floats, 0x1.FFFFFEFFFFFFFp127, "bias") == "loaded");
+  CHECK_THAT(said(floats, 0x1.FFFFFFp127, "bias"), Catch::Contains("beyond what F32 holds"));
+  CHECK(said(floats, double{INFINITY}, "bias") == "loaded");
+  CHECK(said(halves, 65519.0F, "weight") == "loaded");
+  CHECK(said(halves, 65520.0F, "weight") ==
+        "\"weight\": has the number -65520, which is beyond what F16 holds");
+  CHECK(said(halves, 65520.0F, "bias") == "loaded");  // which is kept in float
+  CHECK(said(brains, 3.3e38F, "weight") == "loaded");
+  CHECK_THAT(said(brains, 3.4e38F, "weight"), Catch::Contains("beyond what BF16 holds"));
+  CHECK(said(std::type_identity<owned<double>>{}, 1e300, "bias") == "loaded");
+}
 TEST_CASE("parameters: a matrix that is transposed is called so") {
   auto const numbers = std::vector<float>(6);
   auto writer = safetensors_writer{};

@@ -59,6 +59,19 @@ TEST_CASE("batch_norm: a batch has mean 0 and deviation 1, and is taken up once 
   CHECK(y.data()[0] == 0);
   CHECK(y.data()[1] == Approx(2 / std::sqrt(0.5 + 2.0 / 3)));
 }
+TEST_CASE("batch_norm: a momentum of 1 takes the last batch alone, whatever came before") {
+  using X = tensor<float, shape<2, 1>>;
+  using model = batch_norm<1, batch_norm_options{.momentum_1e6 = 1'000'000}>;
+  auto t = std::make_unique<training<model, X, gradient_descent>>();
+  auto generator = torch_generator(1);
+  initialize_layer<model>(t->parameters, t->statistics, generator);
+  for (auto const& x : {X{{1e8F, 3e8F}}, X{{1, 2}}}) {
+    t->differentiate(0, as_const(x), as_const(x), mse{}, 2, plain_context{});
+    t->update(gradient_descent{.rate = 0});
+  }
+  CHECK(t->statistics.running_mean.values[0] == 1.5F);
+  CHECK(t->statistics.running_var.values[0] == 0.5F);
+}
 TEST_CASE("batch_norm: many rows far from zero keep their mean and deviation") {
   using X = tensor<float, shape<400'000, 1>>;
   using model = batch_norm<1>;

@@ -34,6 +34,30 @@ TEST_CASE("condition_bias: gradient check, in place between others too") {
   using between = conditioned<linear<2, 2>, sequential<linear<3, 3>, layer, tanh_layer, layer>>;
   test::passes_gradient_check_given<between, X>(given(c.sized(3)), 1, 0.7, 3);
 }
+TEST_CASE("condition_bias: images of fewer pixels than their bound") {
+  using X = tensor<double, shape<2, at_most(4), at_most(3), 3>>;
+  using C = tensor<double, shape<2, 2>>;
+  auto p = parameters_of<layer, owned<double>>{};
+  test::fill_parameters(p, 1);
+  auto x = X{};
+  test::fill(x, 2);
+  auto c = C{};
+  test::fill(c, 3);
+  auto const seen = const_view_of<X>{x.data(), actual_extents<shape_of<X>>::from({2, 3, 2, 3})};
+  auto const run = std::make_unique<inference<layer, X, given_as<tag::condition, C>>>();
+  auto const y = run->resume(p, seen, given(c));
+  REQUIRE(y.size() == 2 * 3 * 2 * 3);
+  for (auto i = std::size_t{0}; i < y.size(); ++i) {
+    auto const image = i / 18;
+    auto const channel = i % 3;
+    auto want = p.bias.values[channel] + x.values[i];
+    for (auto k = std::size_t{0}; k < 2; ++k) want += p.weight(channel, k) * c(image, k);
+    CHECK(y.data()[i] == Approx(want).epsilon(1e-14));
+  }
+  using rows = tensor<double, shape<2, at_most(4), 3>>;
+  test::passes_gradient_check_given<conditioned<identity, sequential<layer>>, rows>(given(c), 1,
+                                                                                    0.7, 3);
+}
 TEST_CASE("condition_bias: the start is that of torch's linear, which makes the bias") {
   auto p = parameters_of<condition_bias<6, 20>, owned<float>>{};
   auto want = parameters_of<linear<6, 20>, owned<float>>{};

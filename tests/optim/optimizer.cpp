@@ -108,3 +108,29 @@ TEST_CASE("optimizers: nesterov without momentum or with dampening is refused, a
   auto const dampened = sgd{.momentum = 0.9, .dampening = 0.3, .nesterov = true};
   CHECK_THROWS_AS(dampened.update(p, gradient, m), std::invalid_argument);
 }
+TEST_CASE("optimizers: what torch refuses is refused by name, and nothing has changed") {
+  using P = parameters_of<linear<2, 2>, owned<float>>;
+  auto const refused = [](auto const& rule, std::string const& message) {
+    auto p = P{};
+    test::fill_parameters(p, 1);
+    auto const before = p;
+    auto m = typename std::remove_cvref_t<decltype(rule)>::template moments<P>{};
+    CHECK_THROWS_WITH(rule.update(p, before, m), message);
+    CHECK(test::same_parameters(p, before));
+  };
+  auto const of_sgd = std::string{"sgd: rate, momentum and weight_decay must be 0 or more"};
+  refused(gradient_descent{.rate = -0.1}, "gradient_descent: the rate must be 0 or more");
+  refused(gradient_descent{.rate = NAN}, "gradient_descent: the rate must be 0 or more");
+  refused(sgd{.rate = -0.1}, of_sgd);
+  refused(sgd{.momentum = -0.1}, of_sgd);
+  refused(sgd{.weight_decay = -0.1}, of_sgd);
+  auto const of_numbers = std::string{"adam: rate, epsilon and weight_decay must be 0 or more"};
+  refused(adam{.rate = -0.1}, of_numbers);
+  refused(adam{.epsilon = -1e-8}, of_numbers);
+  refused(adamw{.weight_decay = -0.1}, of_numbers);
+  auto const of_betas = std::string{"adam: beta_1 and beta_2 must be from 0 to below 1"};
+  refused(adam{.beta_1 = 1}, of_betas);
+  refused(adamw{.beta_1 = -0.1}, of_betas);
+  refused(adam{.beta_2 = 1.5}, of_betas);
+  refused(adam{.beta_2 = NAN}, of_betas);
+}

@@ -10,6 +10,12 @@ static_assert(same<with_last<shape<2, 3>, 5>, shape<2, 5>> &&
               same<with_first<shape<2, 3>, 5>, shape<5, 3>>);
 static_assert(same<without_first<shape<2, 3>>, shape<3>> && same<without_last<shape<2>>, shape<>>);
 static_assert(same<with_axis<shape<2, 3>, 1, 7>, shape<2, 7, 3>>);
+static_assert(same<with_merged<shape<2, 3, 4, 5>, 1, 3>, shape<2, 12, 5>>);
+static_assert(
+    same<with_merged<shape<at_most(2), 3, at_most(4)>, 1, 3>, shape<at_most(2), at_most(12)>>);
+static_assert(same<with_merged<shape<2, 3>, 1, 1>, shape<2, 1, 3>>);
+static_assert(merged<1, 3>(actual_extents<shape<at_most(2), 3, at_most(4)>>::from({1, 3, 2}))
+                  .full() == std::array<std::size_t, 2>{1, 6});
 
 // -- broadcast: NumPy's examples ------------------------------------------------------------------
 static_assert(same<broadcast<shape<8, 1, 6, 1>, shape<7, 1, 5>>, shape<8, 7, 6, 5>>);

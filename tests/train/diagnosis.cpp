@@ -16,7 +16,9 @@ TEST_CASE("diagnosis: the first place is named") {
   auto const said = [&] {
     return diagnose<model>(p, nothing{}, as_const(x), as_const(target), g, plain_context{});
   };
-  CHECK(said() == "every layer's output is finite: the loss is not");
+  CHECK(said() ==
+        "every layer's output and every gradient are finite: the loss, or the sum of the "
+        "gradient's squares, is not");
   get<0>(g).weight.values[1] = NAN;
   get<1>(g).bias.values[0] = INFINITY;
   CHECK(said() == "the gradient of 1.bias is not finite");
@@ -40,7 +42,8 @@ TEST_CASE("diagnosis: a model whose top is no sequence, and one that takes a con
   auto p = parameters_of<side_by_side, owned<float>>{};
   auto g = p;
   CHECK(diagnose<side_by_side>(p, nothing{}, as_const(x), as_const(target), g, plain_context{}) ==
-        "every layer's output is finite: the loss is not");
+        "every layer's output and every gradient are finite: the loss, or the sum of the "
+        "gradient's squares, is not");
   get<1>(p).bias.values[0] = NAN;
   CHECK(diagnose<side_by_side>(p, nothing{}, as_const(x), as_const(target), g, plain_context{}) ==
         "the parameter 1.bias is not finite");

@@ -78,18 +78,37 @@ TEST_CASE("stepper: batches of a step that an exception ended are not in the nex
   t->fit(source);
   CHECK(test::same_parameters(t->parameters(), want->parameters()));
 }
-TEST_CASE("stepper: nor are what they observed, and the states that they left") {
-  using model = sequential<batch_norm<2>, linear<2, 4>, lstm<4, 3>, linear<3, 1>>;
-  using sequences = tensor<float, shape<at_most(4), at_most(8), 2>>;
-  using trainer_type = trainer<training<model, sequences, adam>, mse>;
-  auto const made = [] {
-    auto t = std::make_unique<trainer_type>(
-        trainer_options{.max_epochs = 2, .accumulate_grad_batches = 2}, adam{.rate = 0.1},
-        constant_rate{}, mse{});
-    auto g = torch_generator(1);
-    model::initialize(t->parameters(), t->statistics(), g);
-    return t;
-  };
+namespace {
+/// Throws in its function of the call with a number.
+struct failing {
+  int exchange_fails = -1;
+  int update_fails = -1;
+  std::shared_ptr<std::array<int, 2>> calls = std::make_shared<std::array<int, 2>>();
+
+  [[nodiscard]] static auto settings() -> bool { return true; }
+  void exchange(auto&, double&) const { count((*calls)[0], exchange_fails); }
+  void updated(auto const&, std::uint64_t) const { count((*calls)[1], update_fails); }
+
+ private:
+  static void count(int& calls_of_one, int fails) {
+    if (calls_of_one++ == fails) throw std::runtime_error("a part failed");
+  }
+};
+using norm_and_lstm = sequential<batch_norm<2>, linear<2, 4>, lstm<4, 3>, linear<3, 1>>;
+using sequences = tensor<float, shape<at_most(4), at_most(8), 2>>;
+
+template <class... Parts>
+[[nodiscard]] auto make_recurrent(std::uint64_t accumulated, Parts... parts) {
+  using trainer_type =
+      trainer<training<norm_and_lstm, sequences, adam>, mse, constant_rate, Parts...>;
+  auto t = std::make_unique<trainer_type>(
+      trainer_options{.max_epochs = 2, .accumulate_grad_batches = accumulated}, adam{.rate = 0.1},
+      constant_rate{}, mse{}, parts...);
+  auto g = torch_generator(1);
+  norm_and_lstm::initialize(t->parameters(), t->statistics(), g);
+  return t;
+}
+[[nodiscard]] auto random_lanes() {
   auto data = recordings(2);
   auto g = torch_generator(3);
   for (auto& r : data) {
@@ -98,11 +117,16 @@ TEST_CASE("stepper: nor are what they observed, and the states that they left") 
     for (auto& number : r.inputs) number = g.rand<float>();
     for (auto& number : r.targets) number = g.rand<float>();
   }
-  auto source = lane_batches(std::make_shared<recordings const>(data), 4);
+  return lane_batches(std::make_shared<recordings const>(data), 4);
+}
+}  // namespace
+
+TEST_CASE("stepper: nor are what they observed, and the states that they left") {
+  auto source = random_lanes();
   REQUIRE(source.size() == 4);
-  auto const want = made();
+  auto const want = make_recurrent(2);
   want->fit(source);
-  auto const t = made();
+  auto const t = make_recurrent(2);
   t->on_batch = [](std::uint64_t batch, std::uint64_t) {
     if (batch == 3) throw std::runtime_error("no more");
   };
@@ -111,6 +135,21 @@ TEST_CASE("stepper: nor are what they observed, and the states that they left") 
   t->fit(source);
   CHECK(test::same_parameters(t->parameters(), want->parameters()));
   CHECK(test::same_parameters(t->statistics(), want->statistics()));
+}
+TEST_CASE("stepper: a step that a part ends is done again, and one after its update is not") {
+  auto source = random_lanes();
+  for (auto const accumulated : {1U, 2U, 3U}) {
+    auto const want = make_recurrent(accumulated);
+    want->fit(source);
+    for (auto const& part : {failing{.exchange_fails = 1}, failing{.update_fails = 1}}) {
+      auto const t = make_recurrent(accumulated, part);
+      CHECK_THROWS_WITH(t->fit(source), "a part failed");
+      CHECK(t->progress().updates == (part.update_fails == 1 ? 2 : 1));
+      t->fit(source);
+      CHECK(test::same_parameters(t->parameters(), want->parameters()));
+      CHECK(test::same_parameters(t->statistics(), want->statistics()));
+    }
+  }
 }
 TEST_CASE("stepper: statistics are taken up, kept with the best parameters, and resumed") {
   using model = sequential<linear<2, 4>, batch_norm<4>, tanh_layer, linear<4, 1>>;

@@ -261,6 +261,22 @@ struct noting {
 };
 }  // namespace
 
+TEST_CASE("trainer: a gradient is not shown after an evaluation has taken its memory") {
+  auto const data = points{};
+  auto source = data.source();
+  auto monitor = data.source();
+  auto t = plain_trainer({.max_epochs = 1}, adam{.rate = 0.1}, {}, {});
+  test::fill_parameters(t.parameters(), 1);
+  auto shown = 0;
+  t.on_step = [&](step_report const& r) {
+    auto const count = [&](auto const&...) { ++shown; };
+    r.for_each(count);
+    (void)t.evaluate(t.parameters(), monitor);
+    CHECK_THROWS_WITH(r.for_each(count), Catch::Contains("after an evaluation"));
+  };
+  t.fit(source);
+  CHECK(shown > 0);
+}
 TEST_CASE("trainer: the parts of a step are asked at their places, in their order") {
   auto const data = points{};
   auto source = data.source();

@@ -84,7 +84,12 @@ struct standard_scaler : column_scaler {
     check_fitted(x, "standard_scaler");
     auto s = standard_scaler{};
     s.shift = xt::mean(x, {0});
-    xt::xtensor<double, 1> const variance = xt::mean(xt::square(x - s.shift), {0});
+    // What a sum of large numbers rounds away shows in the mean of what is left.
+    xt::xtensor<double, 1> missed = xt::mean(x - s.shift, {0});
+    s.shift += missed;
+    missed = xt::mean(x - s.shift, {0});
+    xt::xtensor<double, 1> const variance =
+        xt::fabs(xt::mean(xt::square(x - s.shift), {0}) - xt::square(missed));
     s.scale = xt::sqrt(variance);
     // A mean is as exact as its sum: what deviates less than that does not change.
     auto const rows = static_cast<double>(x.shape(0));

@@ -6,6 +6,9 @@
 #include <tessera/io/safetensors.hpp>
 #include <tessera/io/weight_names.hpp>
 
+#include <algorithm>
+#include <optional>
+
 /// The tensors of a file as the parameters of a model.
 namespace tessera {
 
@@ -55,6 +58,7 @@ class weight_arranger {
   }
   [[nodiscard]] auto arranged() && -> arranged_weights {
     for (auto const& [name, entry] : usual_) add_tensor(name, *entry);
+    check_tied_head();
     return {safetensors::of(std::move(entries_)), std::move(kept_)};
   }
 
@@ -93,9 +97,23 @@ class weight_arranger {
     put(name, entry);
   }
   void put(std::string const& name, tensor_entry entry) {
-    if (name == "lm_head.weight" && config_.tied) return;
+    if (name == head && config_.tied) {
+      tied_head_ = std::move(entry);
+      return;
+    }
     if (not entries_.emplace(name, std::move(entry)).second)
       throw safetensors_error("has two tensors that are " + json_text(name) + " of the model");
+  }
+  /// Of two that differ, transformers takes both, whatever the configuration says.
+  void check_tied_head() const {
+    auto const embedding = entries_.find(std::string{layout_.prefix} + std::string{layout_.first});
+    if (not tied_head_ || embedding == entries_.end()) return;
+    auto const& [name, want] = *embedding;
+    if (tied_head_->type != want.type || tied_head_->shape != want.shape ||
+        not std::ranges::equal(tied_head_->bytes, want.bytes))
+      throw safetensors_error(json_text(head) + " is not " + json_text(name) +
+                              ", which a tied head is: expected a model and a configuration whose "
+                              "head is not tied");
   }
   void add_parameter(weight_rule const& rule, std::uint64_t block, std::string const& ending) {
     auto const name = name_in_block(rule.parameter, block) + ending;
@@ -188,12 +206,15 @@ class weight_arranger {
     return entry;
   }
 
+  static constexpr auto head = "lm_head.weight";
+
   weight_layout layout_;
   model_config const& config_;
   bool strip_ = false;
   bool add_ = false;
   std::map<std::string, tensor_entry const*> usual_;
   std::map<std::string, tensor_entry> entries_;
+  std::optional<tensor_entry> tied_head_;
   std::vector<std::vector<std::byte>> kept_;
 };
 

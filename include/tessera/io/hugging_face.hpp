@@ -22,6 +22,8 @@ class json_members {
   [[nodiscard]] auto has(char const* name) const -> bool {
     return object_.contains(name) && not object_[name].is_null();
   }
+  /// Also where it is null.
+  [[nodiscard]] auto names(char const* name) const -> bool { return object_.contains(name); }
   /// What is there and not {}.
   [[nodiscard]] auto says(char const* name) const -> bool {
     return has(name) && not object_[name].empty();
@@ -106,7 +108,7 @@ class json_members {
   try {
     return nlohmann::json::parse(text, each);
   } catch (nlohmann::json::exception const& e) {
-    throw file_error(path, std::string{"is not JSON: "} + e.what());
+    throw file_error(path, "is not JSON: " + valid_utf8(e.what()));
   }
 }
 [[nodiscard]] inline auto read_json_object(std::filesystem::path const& path) -> nlohmann::json {
@@ -128,7 +130,7 @@ class json_members {
   in.only("partial_rotary_factor", 1.0);  // all of a head is turned
   if (in.says("rope_parameters") && in.says("rope_scaling"))
     in.wrong("rope_scaling", "none beside rope_parameters", "one");
-  auto const* const name = in.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
+  auto const* const name = in.says("rope_parameters") ? "rope_parameters" : "rope_scaling";
   if (not in.has(name)) return result;
   auto const rope = in.object(name);
   rope.set("type", result.kind);
@@ -149,7 +151,10 @@ inline void read_rotary_model(json_members const& in, model_config& c) {
   c.width = positive(in, "hidden_size");
   c.blocks = positive(in, "num_hidden_layers");
   c.heads = positive(in, "num_attention_heads");
-  c.kv_heads = in.has("num_key_value_heads") ? positive(in, "num_key_value_heads") : c.heads;
+  if (in.has("num_key_value_heads"))
+    c.kv_heads = positive(in, "num_key_value_heads");
+  else  // transformers' Qwen2Config and Qwen3Config have 32 where a file is silent
+    c.kv_heads = c.family == model_family::llama || in.names("num_key_value_heads") ? c.heads : 32;
   c.head_width = in.has("head_dim")                ? positive(in, "head_dim")
                  : c.family == model_family::qwen3 ? 128
                                                    : c.width / c.heads;

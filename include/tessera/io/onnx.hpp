@@ -44,15 +44,24 @@ template <class E>
   return graph.input(name, whole ? onnx_type::int64 : onnx_type::float32, std::move(shape));
 }
 
-/// The options' metadata, and what the graph does not say: the bounds of extents.
+/// The options' metadata, and what the graph does not say: the bounds of extents, of those with one
+/// name the smallest.
 [[nodiscard]] inline auto onnx_metadata(onnx_options const& options,
                                         std::vector<onnx_value> const& inputs)
     -> std::map<std::string, std::string> {
-  auto result = options.metadata;
-  result.emplace("model", options.name);
+  auto bounds = std::map<std::string, std::int64_t>{};
   for (auto const& v : inputs)
     for (auto const& e : v.shape)
-      if (not e.known()) result.emplace("at_most." + e.symbol, std::to_string(e.number));
+      if (not e.known()) {
+        auto& bound = bounds.emplace("at_most." + e.symbol, e.number).first->second;
+        bound = std::min(bound, e.number);
+      }
+  auto result = options.metadata;
+  result.emplace("model", options.name);
+  for (auto const& [name, bound] : bounds)
+    if (not result.emplace(name, std::to_string(bound)).second)
+      throw onnx_error("save_onnx: expected metadata without \"" + name +
+                       "\", which tells the bound of an extent");
   return result;
 }
 
@@ -97,7 +106,8 @@ template <class Model, class X, class... Inputs>
 /// State     with options.state, what layers carry from call to call; else a call starts from zero
 /// Accuracy  1e-5 of what `inference` gives: tests/readers/onnx_models.py. The graph's numbers are
 ///           floats: where `inference` rounds what it reads (weights as_stored, keys and values of
-///           half_cache), they differ by that rounding
+///           half_cache), they differ by that rounding. Of no samples or lanes, which `inference`
+///           answers, ONNX Runtime's recurrent layers, convolutions and norms end the program
 /// Cost      three times the bytes of the parameters, on the way
 /// Errors    a layer that has no to_onnx (io/onnx/place.hpp), or none for its options:
 ///           tests/fail/onnx_unknown_layer.cpp; onnx_error for more than 2 GB, names that

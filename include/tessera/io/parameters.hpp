@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/io/mapped_file.hpp>
+#include <tessera/io/number_text.hpp>
 #include <tessera/io/safetensors.hpp>
 #include <tessera/tensor/packed.hpp>
 
@@ -109,6 +110,52 @@ void check_finite(tensor_entry const& entry, std::string const& key, std::size_t
   for (auto const value : numbers)
     if (not std::isfinite(value)) throw safetensors_error('"' + key + "\": has a " + what);
 }
+/// From where on a number is infinite as an H: what is nearest to it is beyond the largest one.
+template <class H>
+inline constexpr double first_infinite = std::same_as<H, f16>     ? 65520.0
+                                         : std::same_as<H, bf16>  ? 0x1.FFp127
+                                         : std::same_as<H, float> ? 0x1.FFFFFFp127
+                                                                  : INFINITY;
+/// The type of a parameter's numbers here, where it is a floating-point type.
+template <class W> struct held_number {
+  using type = scalar_of<W>;
+};
+template <stored_as_weights W>
+  requires is_storage_scalar<stored_of<W>>
+struct held_number<W> {
+  using type = stored_of<W>;
+};
+template <stored_as_weights W>
+  requires is_pairs<stored_of<W>>
+struct held_number<W> {
+  using type = bf16;
+};
+/// No number of the file is infinite here that is not so there.
+template <class Held, class From>
+void check_range(tensor_entry const& entry, std::string const& key) {
+  if constexpr (first_infinite<From> > first_infinite<Held>) {
+    constexpr auto size = sizeof(From);
+    for (auto i = std::size_t{0}; i < entry.bytes.size() / size; ++i) {
+      auto value = From{};
+      std::memcpy(&value, entry.bytes.data() + i * size, size);
+      auto const number = [&] {
+        if constexpr (std::floating_point<From>)
+          return static_cast<double>(value);
+        else
+          return static_cast<double>(static_cast<float>(value));
+      }();
+      if (std::isfinite(number) && std::abs(number) >= first_infinite<Held>)
+        throw safetensors_error('"' + key + "\": has the number " + number_text(number, 9) +
+                                ", which is beyond what " + std::string{name_of(dtype_of<Held>())} +
+                                " holds");
+    }
+  }
+}
+template <class Held> void check_range(tensor_entry const& entry, std::string const& key) {
+  if (entry.type == dtype::f64) check_range<Held, double>(entry, key);
+  if (entry.type == dtype::f32) check_range<Held, float>(entry, key);
+  if (entry.type == dtype::bf16) check_range<Held, bf16>(entry, key);
+}
 template <class W> void check_blocks(tensor_entry const& entry, std::string const& key) {
   using Stored = stored_of<W>;
   auto numbers = std::vector<scalar_of<W>>(W::out * W::in);
@@ -151,6 +198,8 @@ void check_tensor(safetensors const& file, std::string const& key, std::set<std:
     }
   }
   if (not converts_to<scalar_of<W>>(entry)) wrong_dtype(key, dtype_of<scalar_of<W>>(), entry.type);
+  if constexpr (std::floating_point<scalar_of<W>>)
+    check_range<typename held_number<W>::type>(entry, key);
   if constexpr (in_8_bits)
     check_finite<scalar_of<W>>(entry, key, W::out * W::in,
                                "number that is not finite, which 8 bits do not hold");
@@ -219,7 +268,8 @@ template <class P> [[nodiscard]] auto memory_for_weights(P const& p) -> std::vec
 /// converts, and with `alone` no other tensor may begin with `prefix`. Weights in 8 bits may be I8,
 /// beside a tensor of the name with "_scale" behind it: a number for each output.
 ///
-/// Errors  safetensors_error, which names the tensor, both shapes and dtypes
+/// Errors  safetensors_error, which names the tensor, both shapes and dtypes, or the number that is
+///         beyond those of the parameters' type
 template <class P>
 void check_parameters(safetensors const& file, P const& p, std::string const& prefix = "",
                       bool alone = true) {

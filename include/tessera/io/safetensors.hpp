@@ -205,7 +205,7 @@ class safetensors {
       if (not header.is_object()) fail("the header is no object");
       return header;
     } catch (json::exception const& e) {
-      fail(std::string{"the header is not JSON: "} + e.what());
+      fail("the header is not JSON: " + valid_utf8(e.what()));
     }
   }
   void parse_metadata(json const& value) {

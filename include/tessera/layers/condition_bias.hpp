@@ -108,10 +108,10 @@ struct condition_bias {
   [[nodiscard]] static constexpr auto seen(auto x) {
     using S = shape_of<decltype(x)>;
     if constexpr (leads) {
-      constexpr auto pixels = S::capacity / bound_of(S::extents[0]) / Channels;
-      using R = shape<S::extents[0], static_cast<extent>(pixels), Channels>;
+      constexpr auto channels = S::rank - 1;
+      using R = with_merged<S, 1, channels>;
       using V = view<typename decltype(x)::scalar_type, R, backend_of<decltype(x)>>;
-      return V{x.data(), x.actual.template as<R>()};
+      return V{x.data(), merged<1, channels>(x.actual)};
     } else {
       return x;
     }

@@ -20,8 +20,8 @@
 ///
 /// Cost      one pass over parameters, gradient and moments, in one kernel; no allocation
 /// Accuracy  the order of operations of torch's single-tensor loops; factors are computed in double
-/// Errors    std::invalid_argument for sgd's nesterov without momentum or with dampening; a rate
-///           that is not a number gives parameters that are not
+/// Errors    std::invalid_argument for what torch refuses: a negative rate, momentum, decay or
+///           epsilon, betas outside [0, 1), nesterov without momentum or with dampening
 /// Source    torch.optim; reference values: tests/reference/optimizer.py
 namespace tessera {
 
@@ -62,6 +62,7 @@ struct gradient_descent {
     }
   };
   template <class P> void update(P& p, P const& gradient, moments<P>&) const {
+    require(rate >= 0, "gradient_descent: the rate must be 0 or more");
     detail::update_numbers<rule>(
         [&]<class T>(std::type_identity<T>) { return rule<T>{static_cast<T>(rate)}; }, p, gradient);
   }
@@ -106,8 +107,9 @@ struct sgd {
       p = fma(V(-rate), g, p);
     }
   };
-  /// Errors  std::invalid_argument for nesterov without momentum or with dampening, as torch
   template <class P> void update(P& p, P const& gradient, moments<P>& m) const {
+    require(rate >= 0 && momentum >= 0 && weight_decay >= 0,
+            "sgd: rate, momentum and weight_decay must be 0 or more");
     require(not nesterov || (momentum > 0 && dampening == 0),
             "sgd: nesterov needs a momentum and no dampening");
     detail::update_numbers<rule>(
@@ -190,6 +192,10 @@ template <class P> struct adam_moments {
 
 template <bool Decoupled, class Options, class P>
 void adam_update(Options const& o, P& p, P const& gradient, adam_moments<P>& m) {
+  require(o.rate >= 0 && o.epsilon >= 0 && o.weight_decay >= 0,
+          "adam: rate, epsilon and weight_decay must be 0 or more");
+  require(o.beta_1 >= 0 && o.beta_1 < 1 && o.beta_2 >= 0 && o.beta_2 < 1,
+          "adam: beta_1 and beta_2 must be from 0 to below 1");
   ++m.steps;
   auto const correction_1 = 1 - power(o.beta_1, m.steps);
   auto const correction_2 = 1 - power(o.beta_2, m.steps);

@@ -111,6 +111,44 @@ template <class S, std::size_t N> using with_rank = shape_from<detail::extents_o
 template <class S, std::size_t N>
 using with_rank_at_least = with_rank<S, (S::rank > N ? S::rank : N)>;
 
+namespace detail {
+
+/// `all` with the axes [First, Last) as one, of the extent `merged`.
+template <std::size_t First, std::size_t Last, class E, std::size_t Rank>
+[[nodiscard]] constexpr auto merged_extents(std::array<E, Rank> const& all, E merged) {
+  auto result = std::array<E, Rank - (Last - First) + 1>{};
+  for (auto a = std::size_t{0}; a < result.size(); ++a)
+    result[a] = a < First ? all[a] : a == First ? merged : all[a + Last - First - 1];
+  return result;
+}
+template <class S, std::size_t First, std::size_t Last>
+inline constexpr auto extents_with_merged = [] {
+  auto size = std::size_t{1};
+  auto bounded = false;
+  for (auto a = First; a < Last; ++a) {
+    size *= bound_of(S::extents[a]);
+    bounded = bounded || is_bounded(S::extents[a]);
+  }
+  return merged_extents<First, Last>(
+      S::extents, bounded ? at_most(static_cast<extent>(size)) : static_cast<extent>(size));
+}();
+
+}  // namespace detail
+
+/// S with its axes [First, Last) as one, bounded if one of them is; of none, an axis of extent 1.
+template <class S, std::size_t First, std::size_t Last>
+  requires(First <= Last && Last <= S::rank)
+using with_merged = shape_from<detail::extents_with_merged<S, First, Last>>;
+/// The actual extents of with_merged.
+template <std::size_t First, std::size_t Last, class S>
+[[nodiscard]] constexpr auto merged(actual_extents<S> const& actual) {
+  auto const all = actual.full();
+  auto size = std::size_t{1};
+  for (auto a = First; a < Last; ++a) size *= all[a];
+  return actual_extents<with_merged<S, First, Last>>::from(
+      detail::merged_extents<First, Last>(all, size));
+}
+
 // -- transpose ------------------------------------------------------------------------------------
 namespace detail {
 

@@ -164,7 +164,7 @@ class tokenizer_reader {
   try {
     root = nlohmann::json::parse(json);
   } catch (nlohmann::json::exception const& e) {
-    throw text_error(std::string{"expected JSON: "} + e.what());
+    throw text_error("expected JSON: " + valid_utf8(e.what()));
   }
   if (not root.is_object()) throw text_error("expected an object with a model");
   return tokenizer(detail::tokenizer_reader(root, json.size()).read());

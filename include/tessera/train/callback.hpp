@@ -50,6 +50,8 @@ struct step_report {
   double gradient_norm = 0;  ///< before clipping
   bool is_logged = false;    ///< every log_every_n_steps
   /// Calls f(name, values, gradient) for every parameter; the gradient as the optimizer took it.
+  ///
+  /// Errors  std::logic_error after an evaluation or prediction, which takes its memory
   std::function<void(parameter_visitor const&)> for_each = {};
 };
 

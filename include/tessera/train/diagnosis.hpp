@@ -92,7 +92,9 @@ template <class Model>
     return "the output of layer " + *path + " is not finite";
   if (auto const path = not_finite(gradient, true))
     return "the gradient of " + *path + " is not finite";
-  return "every layer's output is finite: the loss is not";
+  return "every layer's output and every gradient are finite: the loss, or the sum of the "
+         "gradient's "
+         "squares, is not";
 }
 
 }  // namespace tessera

@@ -32,7 +32,6 @@ template <class Training, class Loss, class... Parts> class stepper {
         sum_(options.accumulate_grad_batches > 1),
         rounded_(options.precision == "bf16") {
     if (options.accumulate_grad_batches < 2) return;
-    if constexpr (has_state) states_ = std::make_unique<state_type[]>(Training::chunks);
     if constexpr (Training::has_statistics)
       statistics_ = std::make_unique<typename Training::statistics_type>();
   }
@@ -45,32 +44,28 @@ template <class Training, class Loss, class... Parts> class stepper {
             auto const& on_batch, auto const& on_step) {
     auto const sharing = shared_operations(workers_);
     auto const n = std::min(options_.accumulate_grad_batches, batches - p.batch);
-    auto& gradient = training_.passes[0].gradient;
-    auto const own = differentiate_all(source, slots, n, p, on_batch);
-    auto loss = own.loss;
-    if (n > 1) {
-      sum_.add(gradient, own.loss, own.terms);
-      loss = sum_.take(gradient);
-    }
-    parts_.exchange(gradient, loss);
-    auto const norm = global_norm(gradient);
-    if (not std::isfinite(loss) || not std::isfinite(norm)) fail(source, slots, p, loss, norm);
-    clip(gradient, norm);
+    auto const found = find_gradient(source, slots, n, p, on_batch);
     training_.update(optimizer);
-    parts_.updated(training_.parameters, p.updates);
-    wait_on<backend_of<typename Training::input>>();
-    p.loss_sum += loss * static_cast<double>(n);
-    p.largest_norm = std::max(p.largest_norm, norm);
+    auto const updates = p.updates;
+    p.loss_sum += found.loss * static_cast<double>(n);
+    p.largest_norm = std::max(p.largest_norm, found.norm);
     ++p.updates;
     count(p);
-    on_step(loss, norm);
-    on_batch(own.loss);
+    parts_.updated(training_.parameters, updates);
+    wait_on<backend_of<typename Training::input>>();
+    on_step(found.loss, found.norm);
+    on_batch(found.last_loss);
   }
 
  private:
   using state_type = decltype(Training::pass_type::state);
   static constexpr bool has_state = bytes_of<state_type> > 0;
 
+  struct found_gradient {
+    double loss = 0;
+    double norm = 0;       ///< before it was clipped
+    double last_loss = 0;  ///< of the last batch
+  };
   struct differentiated {
     double loss = 0;
     std::size_t terms = 0;
@@ -79,42 +74,66 @@ template <class Training, class Loss, class... Parts> class stepper {
     ++p.batch;
     ++p.step;
   }
-  /// The last of n batches; those before it are in the sum. What throws leaves none of them: states
-  /// and statistics are what they were before the first.
+  /// Of n batches, as the optimizer takes it. What throws leaves nothing of them: states and
+  /// statistics are what they were before the first; but for a device's state before one batch,
+  /// which would go through the host each time.
   template <class Source>
-  auto differentiate_all(Source const& source, auto const& slots, std::uint64_t n,
-                         training_progress& p, auto const& on_batch) -> differentiated {
+  auto find_gradient(Source const& source, auto const& slots, std::uint64_t n, training_progress& p,
+                     auto const& on_batch) -> found_gradient {
     auto const begun = std::pair{p.batch, p.step};
-    sum_.clear();
-    if (n > 1) keep();
+    auto const has_states =
+        n > 1 || (Source::carries && not on_device<backend_of<typename Training::input>>);
+    auto const has_statistics = n > 1;  // the last batch's are taken up by the update
+    keep(has_states, has_statistics);
     try {
-      for (auto i = std::uint64_t{1}; i < n; ++i) {
-        auto const own = differentiate(source, slots, p);
-        sum_.add(training_.passes[0].gradient, own.loss, own.terms);
-        absorb_observed<typename Training::model>(training_.statistics,
-                                                  training_.passes[0].observed);
-        count(p);
-        on_batch(own.loss);
+      auto const own = differentiate_all(source, slots, n, p, on_batch);
+      auto& gradient = training_.passes[0].gradient;
+      auto loss = own.loss;
+      if (n > 1) {
+        sum_.add(gradient, own.loss, own.terms);
+        loss = sum_.take(gradient);
       }
-      return differentiate(source, slots, p);
+      parts_.exchange(gradient, loss);
+      auto const norm = global_norm(gradient);
+      if (not std::isfinite(loss) || not std::isfinite(norm)) fail(source, slots, p, loss, norm);
+      clip(gradient, norm);
+      return {loss, norm, own.loss};
     } catch (...) {
       std::tie(p.batch, p.step) = begun;
-      if (n > 1) put_back();
+      put_back(has_states, has_statistics);
       throw;
     }
   }
-  void keep() {
-    if constexpr (has_state)
-      for (auto c = std::size_t{0}; c < Training::chunks; ++c)
-        states_[c] = training_.passes[c].state;
-    if constexpr (Training::has_statistics) *statistics_ = training_.statistics;
+  /// The last of n batches; those before it are in the sum.
+  template <class Source>
+  auto differentiate_all(Source const& source, auto const& slots, std::uint64_t n,
+                         training_progress& p, auto const& on_batch) -> differentiated {
+    sum_.clear();
+    for (auto i = std::uint64_t{1}; i < n; ++i) {
+      auto const own = differentiate(source, slots, p);
+      sum_.add(training_.passes[0].gradient, own.loss, own.terms);
+      absorb_observed<typename Training::model>(training_.statistics, training_.passes[0].observed);
+      count(p);
+      on_batch(own.loss);
+    }
+    return differentiate(source, slots, p);
   }
-  void put_back() {
+  void keep([[maybe_unused]] bool states, [[maybe_unused]] bool statistics) {
+    if constexpr (has_state) {
+      if (states && states_ == nullptr) states_ = std::make_unique<state_type[]>(Training::chunks);
+      for (auto c = std::size_t{0}; states && c < Training::chunks; ++c)
+        states_[c] = training_.passes[c].state;
+    }
+    if constexpr (Training::has_statistics)
+      if (statistics) *statistics_ = training_.statistics;
+  }
+  void put_back([[maybe_unused]] bool states, [[maybe_unused]] bool statistics) {
     wait_on<backend_of<typename Training::input>>();
     if constexpr (has_state)
-      for (auto c = std::size_t{0}; c < Training::chunks; ++c)
+      for (auto c = std::size_t{0}; states && c < Training::chunks; ++c)
         training_.passes[c].state = states_[c];
-    if constexpr (Training::has_statistics) training_.statistics = *statistics_;
+    if constexpr (Training::has_statistics)
+      if (statistics) training_.statistics = *statistics_;
   }
   template <class Source>
   auto differentiate(Source const& source, auto const& slots, training_progress const& p)
@@ -156,7 +175,7 @@ template <class Training, class Loss, class... Parts> class stepper {
   batch_pass<Training, Loss> pass_;
   gradient_sum<parameters_type> sum_;
   rounded_weights<parameters_type> rounded_;
-  std::unique_ptr<state_type[]> states_;  ///< with the next, as a group of batches began
+  std::unique_ptr<state_type[]> states_;  ///< with the next, as the batches of a step began
   std::unique_ptr<typename Training::statistics_type> statistics_;
 };
 

@@ -122,7 +122,8 @@ class trainer : private fit_control {
     return fit_by(source, {}, nothing{});
   }
 
-  /// The mean loss over a source, with the given parameters as they are.
+  /// The mean loss over a source, with the given parameters as they are; best() has statistics of
+  /// its own, all others, copies of it too, those of the training.
   template <class Source> auto evaluate(parameters_type const& p, Source& source) -> double {
     return validate(p, source)[0].value;
   }
@@ -427,7 +428,13 @@ class trainer : private fit_control {
                     .loss = loss,
                     .gradient_norm = norm,
                     .is_logged = progress_.updates % options_.log_every_n_steps == 0,
-                    .for_each = [this](parameter_visitor const& f) { visit_parameters(f); }};
+                    .for_each = [this, runs = evaluation_.runs()](parameter_visitor const& f) {
+                      if (evaluation_.runs() != runs)
+                        throw std::logic_error(
+                            "step_report: for_each after an evaluation, in whose memory the "
+                            "gradient was");
+                      visit_parameters(f);
+                    }};
     if (on_step) on_step(report);
     tell([&](callback& one) { one.on_optimizer_step(*this, report); });
     if (report.is_logged)

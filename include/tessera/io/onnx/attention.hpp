@@ -117,15 +117,17 @@ template <class Layer>
   return at.reshape({turned, from.shape}, x.shape);
 }
 
-/// True where an entry counts: (lanes, 1, 1, 1, entries).
+/// True where an entry counts: (lanes, 1, 1, 1, entries), and (lanes, 1, 1, entries, 1).
 [[nodiscard]] inline auto onnx_counted(auto& at, onnx_value const& lengths,
-                                       std::string const& entries) -> std::string {
+                                       std::string const& entries) -> std::array<std::string, 2> {
   auto const one = onnx_extent{1, ""};
   auto const lanes = onnx_product(lengths.shape, 0, lengths.shape.size());
   auto const column = at.reshape(lengths, {lanes, one, one, one, one});
   auto const whole =
       at.node("Cast", {column.name}, {{"to", static_cast<std::int64_t>(onnx_type::int64)}});
-  return at.node("Less", {onnx_count(at, entries), whole});
+  auto const counts = at.node("Less", {onnx_count(at, entries), whole});
+  auto const places = std::vector<std::int64_t>{0, 1, 2, 4, 3};
+  return {counts, at.node("Transpose", {counts}, {{"perm", places}})};
 }
 
 /// softmax(q·kᵀ / sqrt(width))·v over heads, of entries that a mask and lengths leave.
@@ -142,11 +144,14 @@ template <class Layer, attention_options Options>
   if constexpr (Layer::crosses || Options.padded) {
     if (at.call.template gives<tag::lengths>()) {
       auto const entries = onnx_extent_of(at, seen, Options.batch_first ? 1 : 0);
-      auto const counts = onnx_counted(at, at.call.template value<tag::lengths>(), entries);
+      auto const [counts, rows] = onnx_counted(at, at.call.template value<tag::lengths>(), entries);
       auto const never = at.graph.number(-std::numeric_limits<float>::infinity());
       auto const weights = softmax(at.node("Where", {counts, scores, never}));
-      // a lane of length 0 has no weights, and zeros come out
-      return at.node("MatMul", {at.node("Where", {counts, weights, at.graph.number(0)}), value});
+      // A lane of length 0 has no weights, and zeros come out; entries that do not count may be
+      // NaN.
+      auto const zero = at.graph.number(0);
+      return at.node("MatMul", {at.node("Where", {counts, weights, zero}),
+                                at.node("Where", {rows, value, zero})});
     }
   }
   return at.node("MatMul", {softmax(scores), value});

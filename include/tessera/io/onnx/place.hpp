@@ -3,9 +3,12 @@
 
 #include <tessera/compose/composition.hpp>
 #include <tessera/compose/walk.hpp>
+#include <tessera/io/number_text.hpp>
 #include <tessera/io/onnx/graph.hpp>
 #include <tessera/tensor/weights.hpp>
 
+#include <cmath>
+#include <limits>
 #include <utility>
 
 /// A layer in its place in a graph, and what hooks write there.
@@ -46,7 +49,10 @@ namespace tessera {
 namespace detail {
 
 /// A parameter as numbers of float, by rows.
-template <class W> [[nodiscard]] auto floats_of(W const& w) -> std::vector<float> {
+///
+/// Errors  onnx_error for a number that is beyond those of float
+template <class W>
+[[nodiscard]] auto floats_of(std::string const& path, W const& w) -> std::vector<float> {
   auto result = std::vector<float>{};
   result.reserve(shape_of<W>::capacity);
   if constexpr (requires { w.numbers(); }) {
@@ -55,8 +61,13 @@ template <class W> [[nodiscard]] auto floats_of(W const& w) -> std::vector<float
     for (auto i = std::size_t{0}; i < shape_of<W>::capacity; ++i)
       result.push_back(static_cast<float>(numbers.at(i / in, i % in)));
   } else {
-    for (auto i = std::size_t{0}; i < shape_of<W>::capacity; ++i)
-      result.push_back(static_cast<float>(w.data()[i]));
+    for (auto i = std::size_t{0}; i < shape_of<W>::capacity; ++i) {
+      auto const number = w.data()[i];
+      if (std::isfinite(number) && std::abs(number) > std::numeric_limits<float>::max())
+        throw onnx_error(std::string{"save_onnx: expected numbers that float holds, got "} +
+                         number_text(number, 9) + " in \"" + path + '"');
+      result.push_back(static_cast<float>(number));
+    }
   }
   return result;
 }
@@ -120,8 +131,9 @@ template <class P, class S> struct onnx_place {
 
   /// A parameter, or statistics, under the name that it has in files of PyTorch.
   template <class W> auto tensor(char const* name, W const& w) -> std::string {
-    return graph.tensor((path / path_name(name)).c_str(), detail::onnx_extents_of<shape_of<W>>(),
-                        detail::floats_of(w));
+    auto const in_model = std::string{(path / path_name(name)).c_str()};
+    return graph.tensor(in_model, detail::onnx_extents_of<shape_of<W>>(),
+                        detail::floats_of(in_model, w));
   }
   /// Numbers that no training changes.
   auto constant(char const* name, std::vector<std::int64_t> const& extents,

@@ -54,12 +54,12 @@ template <class Cell>
   auto const matrix = [&](char const* stem, auto const& w) {
     using S = shape_of<decltype(w)>;
     return at.graph.tensor(name(stem), {1, bound_of(S::extents[0]), bound_of(S::extents[1])},
-                           onnx_gates(floats_of(w), order));
+                           onnx_gates(floats_of(name(stem), w), order));
   };
   auto names = std::vector{matrix("weight_ih", p.weight_ih), matrix("weight_hh", p.weight_hh)};
   if constexpr (requires { p.bias_ih.data(); }) {
-    auto both = onnx_gates(floats_of(p.bias_ih), order);
-    auto const of_h = onnx_gates(floats_of(p.bias_hh), order);
+    auto both = onnx_gates(floats_of(name("bias_ih"), p.bias_ih), order);
+    auto const of_h = onnx_gates(floats_of(name("bias_hh"), p.bias_hh), order);
     both.insert(both.end(), of_h.begin(), of_h.end());
     names.push_back(
         at.graph.tensor(name("bias"), {1, static_cast<std::int64_t>(both.size())}, both));

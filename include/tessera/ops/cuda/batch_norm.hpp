@@ -245,9 +245,16 @@ template <class T> struct batch_norm_absorb {
     auto const n = *seen.count;
     if (n == T{0}) return;
     auto const variance = seen.squares[c] / (n > T{1} ? n - T{1} : T{1});
-    running_mean[c] = lane::fma(momentum, seen.mean[c] - running_mean[c], running_mean[c]);
-    running_var[c] = lane::fma(momentum, variance - running_var[c], running_var[c]);
+    move(running_mean[c], seen.mean[c]);
+    move(running_var[c], variance);
     if (c == 0) *batches += T{1};
+  }
+  /// From the nearer end, as on the host.
+  TESSERA_DEVICE void move(T& running, T value) const {
+    auto const is_mostly_new = momentum > T{0.5};
+    auto const from = is_mostly_new ? value : running;
+    auto const to = is_mostly_new ? running : value;
+    running = lane::fma(is_mostly_new ? T{1} - momentum : momentum, to - from, from);
   }
 };
 

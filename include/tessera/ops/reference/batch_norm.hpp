@@ -136,11 +136,16 @@ template <class Features> struct batch_norm_passes {
     auto const n = *seen.count;
     if (n == T{0}) return;
     auto const divisor = n > T{1} ? n - T{1} : T{1};
+    // From the nearer end: what is left of a large one must not cancel.
+    auto const is_mostly_new = momentum > T{0.5};
+    auto const share = is_mostly_new ? T{1} - momentum : momentum;
     Features::template each<T>(features, [&](auto lanes, std::size_t c) TESSERA_INLINE {
       auto const move = [&](T* running, auto value) TESSERA_INLINE {
         using lane::fma;
         auto const before = lanes.load(running + c);
-        lanes.store(running + c, fma(lanes.splat(momentum), value - before, before));
+        auto const from = is_mostly_new ? value : before;
+        auto const to = is_mostly_new ? before : value;
+        lanes.store(running + c, fma(lanes.splat(share), to - from, from));
       };
       move(running_mean, lanes.load(seen.mean + c));
       move(running_var, lanes.load(seen.squares + c) / lanes.splat(divisor));
