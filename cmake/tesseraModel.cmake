@@ -136,7 +136,12 @@ macro(tessera_rotary_entries)
   tessera_config_values(vocab_size hidden_size num_hidden_layers num_attention_heads
     intermediate_size max_position_embeddings rms_norm_eps=1e-6
     tie_word_embeddings=false attention_bias=false)
-  tessera_config_values(num_key_value_heads=${num_attention_heads})
+  set(kv_heads ${num_attention_heads})
+  string(JSON found ERROR_VARIABLE missing GET "${text}" num_key_value_heads)
+  if(missing AND family MATCHES "^qwen")  # as transformers' Qwen2Config and Qwen3Config
+    set(kv_heads 32)
+  endif()
+  tessera_config_values(num_key_value_heads=${kv_heads})
   math(EXPR head_dim "${hidden_size} / ${num_attention_heads}")
   if(family STREQUAL "qwen3")
     set(head_dim 128)

@@ -34,6 +34,12 @@ GIVEN = {
     "old.linear": {**OLD, "rope_scaling": {"type": "linear", "factor": 2.0}},
     "old.llama3": {**OLD, "rope_scaling": LLAMA3},
     "old.null": {**OLD, "rope_scaling": None, "num_key_value_heads": 4},
+    "old.empty": {**OLD, "rope_parameters": {}, "rope_scaling": {"type": "linear", "factor": 2.0}},
+    "silent.qwen2": {**SMALL, "model_type": "qwen2", "hidden_size": 64, "num_attention_heads": 64},
+    "null.qwen2": {**SMALL, "model_type": "qwen2", "num_key_value_heads": None},
+    "twice.gpt2": {"model_type": "gpt2", "vocab_size": 96, "n_positions": 64, "n_embd": 48, "n_layer": 2,
+                   "n_head": 4, "hidden_size": 60, "num_hidden_layers": 3, "num_attention_heads": 6,
+                   "max_position_embeddings": 32},
 }
 
 

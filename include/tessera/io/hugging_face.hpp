@@ -173,11 +173,15 @@ inline void read_rotary_model(json_members const& in, model_config& c) {
   in.only("is_causal", true);
 }
 inline void read_gpt2(json_members const& in, model_config& c) {
-  c.width = positive(in, "n_embd");
-  c.blocks = positive(in, "n_layer");
-  c.heads = positive(in, "n_head");
+  // GPT2Config has two names for these, of which transformers takes the second one.
+  auto const size = [&](char const* name, char const* other) {
+    return positive(in, in.has(other) ? other : name);
+  };
+  c.width = size("n_embd", "hidden_size");
+  c.blocks = size("n_layer", "num_hidden_layers");
+  c.heads = size("n_head", "num_attention_heads");
   c.hidden = in.has("n_inner") ? positive(in, "n_inner") : 4 * c.width;
-  c.context = positive(in, "n_positions");
+  c.context = size("n_positions", "max_position_embeddings");
   c.epsilon = 1e-5;
   c.activation = "gelu_new";
   c.tied = true;
