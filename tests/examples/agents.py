@@ -65,7 +65,7 @@ def inspects(folder):
     hugging_face = folder / "hf"
     hugging_face.mkdir()
     config = {"model_type": "qwen3", "vocab_size": 8, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
-              "head_dim": 4, "intermediate_size": 8, "max_position_embeddings": 16}
+              "num_key_value_heads": 2, "head_dim": 4, "intermediate_size": 8, "max_position_embeddings": 16}
     (hugging_face / "config.json").write_text(json.dumps(config))
     weights = safetensors({"w": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}}, bytes(8))
     (hugging_face / "model.safetensors").write_bytes(weights)

@@ -218,6 +218,19 @@ TEST_CASE("study: a method of a user's own") {
   CHECK_THROWS_WITH(study(folder / "s.db", small_space(), {.method = middle{}}),
                     Catch::Contains("method: expected middle(0.5), got middle(0.75)"));
 }
+TEST_CASE("study: a text where the file has numbers") {
+  auto const folder = test::folder{};
+  auto const damaged = [&](char const* sql, std::string const& what) {
+    auto search = study(folder / "s.db", small_space());
+    search.tell(*search.ask(1), 1);
+    auto database = detail::database(folder / "s.db");
+    (void)database.run(sql);
+    CHECK_THROWS_WITH(search.trials(), (folder / "s.db").string() + ": is damaged: " + what);
+    std::filesystem::remove(folder / "s.db");
+  };
+  damaged("UPDATE trial SET value = 'best'", "value: expected a number, got \"best\"");
+  damaged("UPDATE trial SET attempt = 1.5", "attempt: expected a whole number, got \"1.5\"");
+}
 TEST_CASE("study: a parameter that was changed in the file") {
   auto const folder = test::folder{};
   {

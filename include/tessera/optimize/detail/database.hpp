@@ -2,7 +2,9 @@
 #pragma once
 
 #include <tessera/io/file.hpp>
+#include <tessera/io/json_text.hpp>
 #include <tessera/optimize/search_space.hpp>
+#include <tessera/train/settings_text.hpp>
 
 #include <chrono>
 #include <limits>
@@ -16,17 +18,22 @@
 namespace tessera::detail {
 
 /// A row of an answer, as long as it is looked at.
+///
+/// Errors  file_error for a value of another kind than what is asked for: SQLite keeps any in any
+///         column
 class database_row {
  public:
-  explicit database_row(sqlite3_stmt* statement) : statement_{statement} {}
+  database_row(sqlite3_stmt* statement, std::filesystem::path const& path)
+      : statement_{statement}, path_{path} {}
 
   [[nodiscard]] auto whole(int column) const -> std::uint64_t {
+    if (type(column) != SQLITE_INTEGER) wrong(column, "a whole number");
     return static_cast<std::uint64_t>(sqlite3_column_int64(statement_, column));
   }
   /// What is no number is stored as nothing.
   [[nodiscard]] auto number(int column) const -> double {
-    if (sqlite3_column_type(statement_, column) == SQLITE_NULL)
-      return std::numeric_limits<double>::quiet_NaN();
+    if (type(column) == SQLITE_NULL) return std::numeric_limits<double>::quiet_NaN();
+    if (type(column) != SQLITE_FLOAT && type(column) != SQLITE_INTEGER) wrong(column, "a number");
     return sqlite3_column_double(statement_, column);
   }
   [[nodiscard]] auto text(int column) const -> std::string {
@@ -36,15 +43,24 @@ class database_row {
             static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
   }
   [[nodiscard]] auto value(int column) const -> search_value {
-    auto const type = sqlite3_column_type(statement_, column);
-    if (type == SQLITE_INTEGER)
+    if (type(column) == SQLITE_INTEGER)
       return static_cast<std::int64_t>(sqlite3_column_int64(statement_, column));
-    if (type == SQLITE_FLOAT) return number(column);
+    if (type(column) == SQLITE_FLOAT) return number(column);
     return text(column);
   }
 
  private:
+  [[nodiscard]] auto type(int column) const -> int {
+    return sqlite3_column_type(statement_, column);
+  }
+  [[noreturn]] void wrong(int column, char const* wanted) const {
+    throw file_error(path_, std::string{"is damaged: "} + sqlite3_column_name(statement_, column) +
+                                ": expected " + wanted + ", got " +
+                                json_text(shortened(text(column))));
+  }
+
   sqlite3_stmt* statement_;
+  std::filesystem::path const& path_;
 };
 
 /// A file of SQLite with a log before its pages (WAL): many processes of one machine read and write
@@ -99,7 +115,7 @@ class database {
       auto const code = sqlite3_step(statement);
       if (code == SQLITE_DONE) return;
       if (code != SQLITE_ROW) fail(code);
-      f(database_row{statement});
+      f(database_row{statement, path_});
     }
   }
   template <class... T>
