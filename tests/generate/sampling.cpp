@@ -50,6 +50,16 @@ TEST_CASE("sampler: the highest score, its log-probability, and those next to it
   CHECK(got.top[1].token == 2);
   CHECK(got.top[1].log_probability == Approx(2 - sum));
 }
+TEST_CASE("sampler: log-probabilities keep their digits beside large scores") {
+  for (auto const most : {30.0F, 1e4F, 1e6F}) {
+    auto draw = sampler({.temperature = 0, .logprobs = 3}, 3);
+    auto const got = draw(std::vector<float>{most - 12, most, most - 13});
+    auto const want = -std::log1p(std::exp(-12.0) + std::exp(-13.0));
+    CHECK(got.log_probability == Approx(want).epsilon(1e-6));
+    CHECK(got.top[0].log_probability == got.log_probability);
+    CHECK(got.top[2].log_probability == Approx(want - 13).epsilon(1e-6));
+  }
+}
 TEST_CASE("sampler: nothing but what is allowed, at any setting") {
   auto const scores = made_scores(900, 1);
   auto const allowed = std::vector<std::uint32_t>{5, 90, 700};

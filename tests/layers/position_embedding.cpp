@@ -46,6 +46,12 @@ TEST_CASE("position_embedding: a stream goes on counting, and ends with the posi
   for (auto t = std::size_t{0}; t < 3; ++t) CHECK(test::same_bits(z[t], y[4 + t]));
   CHECK_THROWS_WITH(parts->resume(*p, x.sized(1)),
                     "position_embedding: more samples than positions");
+  // What was refused does not count.
+  (*parts)(*p, x.sized(4));
+  CHECK_THROWS_WITH(parts->resume(*p, x.sized(4)),
+                    "position_embedding: more samples than positions");
+  auto const again = parts->resume(*p, rest);
+  for (auto t = std::size_t{0}; t < 3; ++t) CHECK(test::same_bits(again[t], y[4 + t]));
 }
 
 // -- reference: tests/reference/embedding.py ------------------------------------------------------

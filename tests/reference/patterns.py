@@ -23,6 +23,7 @@ PATTERNS = [
     r"\p{Han}+", r"[\p{Han}]+", r"\P{Katakana}+", r"\p{^Arabic}+", r"[^\p{Devanagari}]+", r"\p{Hiragana}|\p{Latin}", r"a(?i)b|C", r"(a(?i)b|c)d?", r"x(?i)b|c", r"(?i)ab|c(?-i)B|x",
     r"\v+", r"[\v]", r"[a[b]-z]+", r"[-[x]]+", r"[a-z-[x]]+", r"[[:,;]]+|[x:]+", r"(?#[)a", r"a(?# b)b", r"[a-c-9]+", r"[\d-]+", r"[.&&-]|[^a-c&&b]+", r"[a\-z]+", r"[\x{61}-\x{63}\-]+",
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+", r"\p{N}{1,3}(?=(?:\p{N}{3})*\b)",
+    r"\P{N}*\P{L}", r"\P{N}+\P{L}", r"\p{^N}+\p{^L}", r"\p{^L}*?\P{N}", r"(?=a)b?a", r"(?=a)[abc]?a", r"(?i)\p{Lu}+", r"(?i:a)[[:upper:]]",
 ]
 lines = [f"# {pathlib.Path(__file__).name}: Python {sys.version.split()[0]}, tokenizers {tokenizers.__version__}"]
 for pattern in PATTERNS:

@@ -263,12 +263,18 @@ TEST_CASE("openai: offsets of tokens count characters, of which one may be sever
   lists.add({.text = "", .token = parts.data(), .top = parts});
   CHECK(lists.take()["top_logprobs"][0] ==
         json{{"bytes:\\xe2\\x80", -1.0F}, {"bytes:\\xe2\\x81", -2.0F}, {"a", -3.0F}});
+  auto const alike = std::vector<scored_text>{{"a", -1}, {"a", -3}};
+  lists.add({.text = "", .token = alike.data(), .top = alike});
+  CHECK(lists.take()["top_logprobs"][0] == json{{"a", -1.0F}});
 }
 TEST_CASE("openai: completions of several prompts") {
   auto const s = server{};
-  auto const got = s.post(
-      "completions",
-      {{"model", "small"}, {"prompt", {"a", "b"}}, {"n", 2}, {"logprobs", 1}, {"max_tokens", 3}});
+  auto const got = s.post("completions", {{"model", "small"},
+                                          {"prompt", {"a", "b"}},
+                                          {"n", 2},
+                                          {"logprobs", 1},
+                                          {"max_tokens", 3},
+                                          {"suffix", ""}});
   auto const answer = json::parse(got->body);
   CHECK(answer["object"] == "text_completion");
   REQUIRE(answer["choices"].size() == 4);

@@ -198,6 +198,15 @@ TEST_CASE("tokenizer: a pattern may remember much, and one that means something 
              Catch::Matchers::Contains("an interval that is repeated at byte 6"));
   CHECK_THAT(complaint([&] { return words_by(step(std::string(30, '[').c_str())); }),
              Catch::Matchers::Contains("a class in more than 20 others"));
+  for (auto const cased : {"(?i)[[:upper:]]", "(?i)a|[[:^lower:]]", "(?i:[\\p{Lu}])",
+                           "(?i)[^\\P{^Ll}x]", "x(?i)(a[\\p{Uppercase}])"})
+    CHECK_THAT(complaint([&] { return words_by(step(cased)); }),
+               Catch::Matchers::Contains("(?i) of a class with capitals or small letters"));
+  for (auto const several : {"(?i)ss", "(?i:aFf)", "(?i:\u00DF)", "(?i)[a\u1E9E]", "(?i)\uFB06"})
+    CHECK_THAT(complaint([&] { return words_by(step(several)); }),
+               Catch::Matchers::Contains("(?i) of"));
+  CHECK_THAT(complaint([&] { return words_by(step("\\X")); }), Catch::Matchers::Contains("\\X"));
+  CHECK(split(step("(?i:'s|'ll|[\\p{L}&&[^b]])(?-i:ss)?"), "'Sssb'LL") == "'Sss|b|'LL");
   for (auto const wrong : {"[a", "[a[b]", "[", "[^", "\\", "[\\", "a\\u", "("})
     CHECK_THAT(complaint([&] { return words_by(step(wrong)); }),
                Catch::Matchers::Contains("pattern \""));

@@ -62,7 +62,7 @@ class sampler {
     auto const own_sum = log_sum(scores);
     prepare(scores, allowed);
     result.token = options_.temperature == 0 ? highest() : draw();
-    result.log_probability = scores[result.token] - own_sum;
+    result.log_probability = own_sum.of(scores[result.token]);
     if (options_.logprobs > 0) result.top = highest_of(scores, own_sum);
     note(result.token, 1);
     ++drawn_;
@@ -103,8 +103,15 @@ class sampler {
       ++seen_[token];
   }
 
-  /// The logarithm of the sum of exponentials; where it exists, all scores can be compared.
-  [[nodiscard]] auto log_sum(std::span<float const> scores) const -> float {
+  /// The logarithm of the sum of exponentials, in two parts, as large scores would hide the small
+  /// one.
+  struct sum_of_scores {
+    float most;
+    float log_of_rest;
+    [[nodiscard]] auto of(float score) const -> float { return (score - most) - log_of_rest; }
+  };
+  /// Where it exists, all scores can be compared.
+  [[nodiscard]] auto log_sum(std::span<float const> scores) const -> sum_of_scores {
     if (scores.size() != vocabulary_)
       throw std::invalid_argument("sampler: expected " + std::to_string(vocabulary_) +
                                   " scores, got " + std::to_string(scores.size()));
@@ -112,14 +119,14 @@ class sampler {
     auto const sum = detail::add_weights(scores, most, 1, nullptr, nullptr);
     if (not std::isfinite(sum))
       throw std::runtime_error("sampler: expected finite scores, got some that are no numbers");
-    return most + static_cast<float>(lane::log(sum));
+    return {most, static_cast<float>(lane::log(sum))};
   }
-  [[nodiscard]] auto highest_of(std::span<float const> scores, float own_sum)
+  [[nodiscard]] auto highest_of(std::span<float const> scores, sum_of_scores own_sum)
       -> std::span<token_probability const> {
     detail::select_highest(scores, options_.logprobs, tops_);
     std::ranges::sort(tops_, std::less<>{});
     top_.clear();
-    for (auto const& one : tops_) top_.push_back({one.token, one.score - own_sum});
+    for (auto const& one : tops_) top_.push_back({one.token, own_sum.of(one.score)});
     return top_;
   }
 

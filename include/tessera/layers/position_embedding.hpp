@@ -71,11 +71,9 @@ struct position_embedding {
   /// The position of the first of so many samples more.
   [[nodiscard]] static constexpr auto count(std::size_t times, auto const& m) -> std::size_t {
     auto first = std::size_t{0};
-    if constexpr (requires { m.state.length; }) {
-      first = m.state.length;
-      m.state.length += times;
-    }
+    if constexpr (requires { m.state.length; }) first = m.state.length;
     require(first + times <= Count, "position_embedding: more samples than positions");
+    if constexpr (requires { m.state.length; }) m.state.length += times;
     return first;
   }
   static constexpr void add(auto const& p, std::size_t position, auto x, auto y, auto const& m) {

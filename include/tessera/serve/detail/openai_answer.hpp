@@ -70,8 +70,8 @@ struct completion_logprobs {
     tokens.push_back(name_of_token(piece.token->text));
     values.push_back(std::max(-9999.0F, piece.token->log_probability));
     auto top = json::object();
-    for (auto const& one : piece.top)
-      top[name_of_token(one.text)] = std::max(-9999.0F, one.log_probability);
+    for (auto const& one : piece.top)  // of two with one name the likelier, which comes first
+      top.emplace(name_of_token(one.text), std::max(-9999.0F, one.log_probability));
     tops.push_back(std::move(top));
     offsets.push_back(offset);
     offset += static_cast<std::size_t>(std::ranges::count_if(piece.token->text, [](char b) {

@@ -156,7 +156,7 @@ class openai_fields {
  private:
   static void refuse_unless_nothing(std::string const& name, json const& value) {
     auto const asks = value.is_object() && name == "web_search_options";  // by being there
-    auto const nothing = (value.empty() && not asks) || value == json(false) ||
+    auto const nothing = (value.empty() && not asks) || value == json("") || value == json(false) ||
                          value == json("none") || value == json({{"type", "text"}}) ||
                          value == json::array({"text"});
     if (not nothing)

@@ -32,7 +32,7 @@ class oniguruma_pattern {
       -> std::string {
     auto one = oniguruma_pattern(pattern, is_script);
     while (one.at_ < pattern.size()) one.read();
-    return one.to_.append(one.groups_.front(), ')');
+    return one.to_.append(one.groups_.front().parentheses, ')');
   }
 
  private:
@@ -93,17 +93,39 @@ class oniguruma_pattern {
     } else if (is_at("(?")) {
       read_flags();
     } else if (next() == '(') {
-      groups_.push_back(0);
+      groups_.push_back({.caseless = groups_.back().caseless});
       to_ += from_[at_++];
     } else if (next() == ')') {
-      to_.append(groups_.back(), ')');
+      to_.append(groups_.back().parentheses, ')');
       if (groups_.size() > 1) groups_.pop_back();
       to_ += from_[at_++];
     } else if (next() == '{') {
       read_interval();
     } else {
+      check_letter();
       to_ += from_[at_++];
     }
+  }
+  /// Without case, a letter may be two others there: ss and the German one, ff and its ligature.
+  void check_letter() const {
+    if (not groups_.back().caseless || at_ >= from_.size()) return;
+    auto const lower = [](char c) { return is_large(c) ? static_cast<char>(c + 32) : c; };
+    auto const two = std::string{lower(next()), lower(next(1))};
+    for (auto const* const one : {"ss", "ff", "fi", "fl", "st"})
+      if (two == one) refuse("(?i) of letters that are one letter, too,");
+    check_letter_of_class();
+  }
+  void check_letter_of_class() const {
+    if (not groups_.back().caseless || at_ >= from_.size() || continues(next())) return;
+    constexpr std::pair<char32_t, char32_t> several[] = {
+        {0xDF, 0xDF},     {0x130, 0x130},   {0x149, 0x149},   {0x1F0, 0x1F0},
+        {0x390, 0x390},   {0x3B0, 0x3B0},   {0x587, 0x587},   {0x1E96, 0x1E9A},
+        {0x1E9E, 0x1E9E}, {0x1F50, 0x1F56}, {0x1F80, 0x1FFC}, {0xFB00, 0xFB17}};
+    auto letters = std::string{from_.substr(at_, 4)};
+    letters.resize(4);  // PCRE2 refuses what is no UTF-8
+    auto const letter = code_point_at(letters, 0).value;
+    for (auto const& [first, last] : several)
+      if (letter >= first && letter <= last) refuse("(?i) of a letter that is several, too,");
   }
   /// What follows a backslash, where it is no set.
   [[nodiscard]] auto taken_escape() -> std::string {
@@ -148,6 +170,8 @@ class oniguruma_pattern {
       to_.append("(?:(?<=").append(word).append(")").append(first).append(word);
       to_.append(")|(?<!").append(word).append(")").append(second).append(word).append("))");
       at_ += 2;
+    } else if (letter == 'X') {
+      refuse("\\X");  // PCRE2 10.42 has two emoji as one
     } else {
       to_ += taken_escape();
     }
@@ -161,14 +185,18 @@ class oniguruma_pattern {
     auto const alone = next() == ')';
     if ((alone || next() == ':') && flags.find('x') != std::string_view::npos)
       refuse("a pattern with blanks between");
+    auto const off = flags.find('-');
+    auto const i = flags.find('i');
+    auto const caseless = i == std::string_view::npos ? groups_.back().caseless : i < off;
     to_ += "(?";
     for (auto const letter : flags) to_ += (alone || next() == ':') && letter == 'm' ? 's' : letter;
     if (alone) {
       ++at_;
       to_ += ':';
-      ++groups_.back();
+      ++groups_.back().parentheses;
+      groups_.back().caseless = caseless;
     } else {
-      groups_.push_back(0);
+      groups_.push_back({.caseless = caseless});
     }
   }
   void read_interval() {
@@ -252,7 +280,9 @@ class oniguruma_pattern {
         to.plain += set_of(letter);
       to.last = before::set;
     } else if (is_set) {
-      to.plain += taken_escape();
+      auto const set = taken_escape();
+      check_set(set);
+      to.plain += set;
       to.last = before::set;
     } else if (next() == '-') {
       ++at_;
@@ -260,10 +290,23 @@ class oniguruma_pattern {
       to.plain += in_range ? "-" : "\\-";
       to.last = in_range ? before::hyphen : before::set;
     } else {
+      check_letter_of_class();
       if (to.plain.empty() && (next() == '^' || next() == ']')) to.plain += '\\';
       to.plain += next() == '\\' ? taken_escape() : std::string{from_[at_++]};
       to.last = to.last == before::hyphen ? before::set : before::letter;
     }
+  }
+  /// Without case, a class of capitals is one of small letters there, too.
+  void check_set(std::string_view set) const {
+    if (not groups_.back().caseless) return;
+    auto name = std::string{};
+    for (auto const c : set)
+      if ((c >= 'a' && c <= 'z') || is_large(c))
+        name += is_large(c) ? static_cast<char>(c + 32) : c;
+    name.erase(0, 1);  // the p of \p{...}
+    for (auto const* const one : {"lu", "ll", "lt", "uppercase", "lowercase", "upper", "lower",
+                                  "uppercaseletter", "lowercaseletter", "titlecaseletter"})
+      if (name == one) refuse("(?i) of a class with capitals or small letters");
   }
   /// Behind [:name:], where that stands here, or 0.
   [[nodiscard]] auto end_of_name() const -> std::size_t {
@@ -280,6 +323,7 @@ class oniguruma_pattern {
     auto const* const found =
         std::ranges::find(named, name, &std::pair<std::string_view, std::string_view>::first);
     auto const set = found == std::end(named) ? std::string_view{} : found->second;
+    check_set(set);
     if (set.empty())
       to.plain += from_.substr(at_, end - at_);
     else if (without)
@@ -292,7 +336,12 @@ class oniguruma_pattern {
   std::string_view from_;
   script_function const& is_script_;
   std::size_t at_ = 0;
-  std::vector<std::size_t> groups_ = {0};  // parentheses that end with each group that is open
+  /// A group that is open.
+  struct group {
+    std::size_t parentheses = 0;  ///< that end with it
+    bool caseless = false;
+  };
+  std::vector<group> groups_ = {{}};
   std::string to_;
 };
 

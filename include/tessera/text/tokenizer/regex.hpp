@@ -81,7 +81,10 @@ class regex {
   };
   [[nodiscard]] static auto compiled(std::string_view pattern, int& error, PCRE2_SIZE& at,
                                      pcre2_compile_context* settings) -> pcre2_code* {
-    constexpr auto options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
+    // PCRE2 10.42 loses matches by two of its optimizations: of negated properties that follow each
+    // other, and of what begins behind a lookahead.
+    constexpr auto options = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C |
+                             PCRE2_NO_AUTO_POSSESS | PCRE2_NO_START_OPTIMIZE;
     return pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(), options,
                            &error, &at, settings);
   }
