@@ -177,9 +177,12 @@ TEST_CASE("onnx: of extents with one name the smallest bound is told, and by not
   };
   CHECK(told({.extents = {"n", "n"}}) ==
         std::pair{names{"at_most.n", "model"}, names{"3", "model"}});
-  CHECK_THROWS_WITH(told({.extents = {"n", "m"}, .metadata = {{"at_most.m", "9"}}}),
-                    "save_onnx: expected metadata without \"at_most.m\", which tells the bound of "
-                    "an extent");
+  CHECK_THROWS_WITH(
+      told({.extents = {"n", "m"}, .metadata = {{"at_most.m", "9"}}}),
+      "save_onnx: expected 3 for \"at_most.m\" in the metadata, the bound of an extent, "
+      "got \"9\"");
+  CHECK(told({.extents = {"n", "m"}, .metadata = {{"at_most.m", "3"}}}).second ==
+        names{"3", "5", "model"});
 }
 TEST_CASE("onnx: a number that float does not hold is named") {
   auto p = parameters_of<named<"fc", linear<2, 1>>, owned<double>>{};

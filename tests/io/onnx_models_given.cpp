@@ -52,6 +52,10 @@ void write_given(std::filesystem::path const& folder) {
   write_case<attention_layer<8, attention_options{.heads = 2, .causal = true, .padded = true}>,
              sequences, lengths_of>(folder, "attention_lengths", calls,
                                     {.names = {"time", "batch", "batch"}, .given_scale = 4});
+  using images = tensor<float, shape<at_most(3), at_most(4), at_most(5), 6>>;
+  write_case<condition_bias<4, 6>, images, lane_condition<4>>(
+      folder, "condition_of_images", {{1, 2, 5, 6}, {3, 4, 1, 6}},
+      {.names = {"batch", "height", "width", "batch"}});
   write_case<conditioned<sequential<linear<3, 4>, tanh_layer>,
                          sequential<lstm<8, 6>, condition_bias<4, 6, condition_axes::trailing>,
                                     linear<6, 2>>>,

@@ -143,6 +143,8 @@ void write_lanes(std::filesystem::path const& folder) {
   write_case<sequential<lstm<5, 4>, conv1d<4, 3, 3, conv1d_options{.causal = true}>>, many_lanes>(
       folder, "recurrent_many_lanes", {{1, 1, 1, 5}, {7, 2, 3, 5}},
       {.names = {"time", "a", "b"}, .cut_along = "0"});
+  write_case<flatten, tensor<float, shape<at_most(3), at_most(5), 2>>>(
+      folder, "flatten_bounded", {{1, 3, 2}, {3, 5, 2}}, {.names = {"batch", "time"}});
 }
 
 }  // namespace

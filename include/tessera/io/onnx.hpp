@@ -58,10 +58,13 @@ template <class E>
       }
   auto result = options.metadata;
   result.emplace("model", options.name);
-  for (auto const& [name, bound] : bounds)
-    if (not result.emplace(name, std::to_string(bound)).second)
-      throw onnx_error("save_onnx: expected metadata without \"" + name +
-                       "\", which tells the bound of an extent");
+  for (auto const& [name, bound] : bounds) {
+    auto const want = std::to_string(bound);
+    auto const& told = result.emplace(name, want).first->second;
+    if (told != want)
+      throw onnx_error("save_onnx: expected " + want + " for \"" + name +
+                       "\" in the metadata, the bound of an extent, got \"" + told + '"');
+  }
   return result;
 }
 
