@@ -252,7 +252,7 @@ TEST_CASE("parameters: what cannot be mapped is named, and no view is set") {
   CHECK(test::same_parameters(loaded, values{}));
 }
 TEST_CASE("parameters: a number that would be infinite is named, and nothing is loaded") {
-  using model = linear<16, 2>;
+  using two_outputs = linear<16, 2>;
   auto const said = [&]<class Storage>(std::type_identity<Storage>, auto number, std::string at) {
     auto writer = safetensors_writer{};
     using T = decltype(number);
@@ -263,7 +263,7 @@ TEST_CASE("parameters: a number that would be infinite is named, and nothing is 
     writer.add("bias", dtype_of<T>(), {2}, std::as_bytes(std::span{bias}));
     auto const folder = test::folder{};
     writer.write(folder / "m");
-    auto p = parameters_of<model, Storage>{};
+    auto p = parameters_of<two_outputs, Storage>{};
     try {
       load_parameters(safetensors::read(folder / "m"), p);
     } catch (safetensors_error const& e) {
