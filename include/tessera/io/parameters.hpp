@@ -136,14 +136,8 @@ void check_range(tensor_entry const& entry, std::string const& key) {
   if constexpr (first_infinite<From> > first_infinite<Held>) {
     constexpr auto size = sizeof(From);
     for (auto i = std::size_t{0}; i < entry.bytes.size() / size; ++i) {
-      auto value = From{};
-      std::memcpy(&value, entry.bytes.data() + i * size, size);
-      auto const number = [&] {
-        if constexpr (std::floating_point<From>)
-          return static_cast<double>(value);
-        else
-          return static_cast<double>(static_cast<float>(value));
-      }();
+      auto number = 0.0;
+      convert_numbers<From>(entry.bytes.subspan(i * size, size), &number, 1);
       if (std::isfinite(number) && std::abs(number) >= first_infinite<Held>)
         throw safetensors_error('"' + key + "\": has the number " + number_text(number, 9) +
                                 ", which is beyond what " + std::string{name_of(dtype_of<Held>())} +

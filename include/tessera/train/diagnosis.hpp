@@ -93,8 +93,7 @@ template <class Model>
   if (auto const path = not_finite(gradient, true))
     return "the gradient of " + *path + " is not finite";
   return "every layer's output and every gradient are finite: the loss, or the sum of the "
-         "gradient's "
-         "squares, is not";
+         "gradient's squares, is not";
 }
 
 }  // namespace tessera

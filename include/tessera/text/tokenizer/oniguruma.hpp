@@ -77,6 +77,9 @@ class oniguruma_pattern {
     return (without ? "[^" : "[") + std::string{set} + ']';
   }
   [[nodiscard]] static auto is_large(char letter) -> bool { return letter >= 'A' && letter <= 'Z'; }
+  [[nodiscard]] static auto lowered(char letter) -> char {
+    return is_large(letter) ? static_cast<char>(letter - 'A' + 'a') : letter;
+  }
   [[noreturn]] void refuse(std::string const& what) const {
     throw text_error("pattern " + json_text(from_) + ": " + what + " at byte " +
                      std::to_string(at_) + " is not known here");
@@ -109,8 +112,7 @@ class oniguruma_pattern {
   /// Without case, a letter may be two others there: ss and the German one, ff and its ligature.
   void check_letter() const {
     if (not groups_.back().caseless || at_ >= from_.size()) return;
-    auto const lower = [](char c) { return is_large(c) ? static_cast<char>(c + 32) : c; };
-    auto const two = std::string{lower(next()), lower(next(1))};
+    auto const two = std::string{lowered(next()), lowered(next(1))};
     for (auto const* const one : {"ss", "ff", "fi", "fl", "st"})
       if (two == one) refuse("(?i) of letters that are one letter, too,");
     check_letter_of_class();
@@ -301,8 +303,7 @@ class oniguruma_pattern {
     if (not groups_.back().caseless) return;
     auto name = std::string{};
     for (auto const c : set)
-      if ((c >= 'a' && c <= 'z') || is_large(c))
-        name += is_large(c) ? static_cast<char>(c + 32) : c;
+      if (auto const letter = lowered(c); letter >= 'a' && letter <= 'z') name += letter;
     name.erase(0, 1);  // the p of \p{...}
     for (auto const* const one : {"lu", "ll", "lt", "uppercase", "lowercase", "upper", "lower",
                                   "uppercaseletter", "lowercaseletter", "titlecaseletter"})
