@@ -44,6 +44,12 @@ template <class E>
   return graph.input(name, whole ? onnx_type::int64 : onnx_type::float32, std::move(shape));
 }
 
+[[noreturn]] inline void refuse_metadata(std::string const& name, std::string const& want,
+                                         std::string const& told) {
+  throw onnx_error("save_onnx: expected " + want + " for \"" + name +
+                   "\" in the metadata, the bound of an extent, got \"" + told + '"');
+}
+
 /// The options' metadata, and what the graph does not say: the bounds of extents, of those with one
 /// name the smallest.
 [[nodiscard]] inline auto onnx_metadata(onnx_options const& options,
@@ -61,9 +67,7 @@ template <class E>
   for (auto const& [name, bound] : bounds) {
     auto const want = std::to_string(bound);
     auto const& told = result.emplace(name, want).first->second;
-    if (told != want)
-      throw onnx_error("save_onnx: expected " + want + " for \"" + name +
-                       "\" in the metadata, the bound of an extent, got \"" + told + '"');
+    if (told != want) refuse_metadata(name, want, told);
   }
   return result;
 }
