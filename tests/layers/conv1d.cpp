@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/inner_lanes.hpp>
 #include <support/test.hpp>
 #include <tessera/layers/conv1d.hpp>
 
@@ -121,6 +122,10 @@ TEST_CASE("conv1d: lanes go on where others have ended") {
   (void)parts(p, given{three.data(), {{{3, 3}}}});
   auto const z = parts.resume(p, given{two.data() + 24, {{{3, 2}}}});
   for (auto i = std::size_t{0}; i < 36; ++i) CHECK(z.data()[i] == y.data()[36 + i]);
+}
+TEST_CASE("conv1d: lanes of a second axis go on together") {
+  test::refuses_other_inner_lanes<causal_layer,
+                                  tensor<float, shape<at_most(6), at_most(2), at_most(3), 4>>>();
 }
 
 // -- reference: tests/reference/conv1d.py ---------------------------------------------------------

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/inner_lanes.hpp>
 #include <support/test.hpp>
 #include <tessera/layers/recurrent.hpp>
 
@@ -114,6 +115,11 @@ TEST_CASE("recurrent: learning drops between two levels, and nowhere else") {
     dropped += y == 0 ? 1 : 0;
   }
   CHECK(dropped == Approx(share * 50 * 40).margin(80));
+}
+TEST_CASE("recurrent: lanes of a second axis go on together") {
+  using X = tensor<float, shape<at_most(6), at_most(2), at_most(3), 5>>;
+  test::refuses_other_inner_lanes<lstm<5, 4>, X>();
+  test::refuses_other_inner_lanes<recurrent<plain_cell, 5, 6, lstm_options{.layers = 2}>, X>();
 }
 TEST_CASE("recurrent: an empty sequence leaves the state as it is") {
   using X = tensor<float, shape<at_most(5), 2, 3>>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <support/inner_lanes.hpp>
 #include <support/test.hpp>
 #include <tessera/layers/self_attention.hpp>
 
@@ -247,6 +248,10 @@ TEST_CASE("self_attention: a cache of other lanes than it began with is refused"
   (void)run->resume(*p, of_lanes(3, 2));
   (void)(*run)(*p, of_lanes(2, 2));  // begins anew
   (void)run->resume(*p, of_lanes(2, 1));
+}
+TEST_CASE("self_attention: lanes of a second axis go on together") {
+  test::refuses_other_inner_lanes<cached,
+                                  tensor<float, shape<at_most(6), at_most(2), at_most(3), 16>>>();
 }
 
 // -- reference: tests/reference/self_attention.py -------------------------------------------------

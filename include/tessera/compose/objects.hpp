@@ -128,9 +128,9 @@ template <class Checked, class X, class Call> struct forward_object {
 /// Shapes  X is a tensor type, the input; y its output; Inputs are given_as<Tag, E> of what
 ///         calls give besides it
 /// State   zero at each call; `resume` goes on from the state that the call before left: that of a
-///         lane is at its place among the lanes of that call, so that in a second axis of lanes, if
-///         it is bounded, as many must go on. After an exception, layers before the one that threw
-///         have gone on: the next call begins anew
+///         lane is at its place among the lanes of that call: the last ones of the first axis may
+///         have ended, those of a further axis go on together (std::invalid_argument). After an
+///         exception, layers before the one that threw have gone on: the next call begins anew
 /// Cost    allocates nothing; sizeof is memory_of<Model, X, call_mode::inference>.object
 /// Errors  a shape that the model refuses: tests/fail/inference_wrong_model.cpp,
 ///         tests/fail/inference_wrong_input.cpp; a part that is no layer:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/compose/inner_lanes.hpp>
 #include <tessera/compose/layer.hpp>
 #include <tessera/core/contract.hpp>
 #include <tessera/layers/linear.hpp>
@@ -276,6 +277,8 @@ struct attention_layer {
     std::size_t length;  ///< of what the lanes have seen
     /// Whose keys follow each other, of as many as there may be.
     [[no_unique_address]] detail::member_if<shape_of<Lanes>::bounded != 0, std::size_t> lanes;
+    [[no_unique_address]] detail::member_if<detail::bounds_inner_lanes<shape_of<Lanes>>,
+                                            detail::inner_lanes<shape_of<Lanes>>, 1> inner;
   };
   template <class X, class Call> struct shared_cache {
     static_assert(keeps_halves<X>, "attention: half_cache is for floats, on a host");
@@ -716,6 +719,7 @@ struct attention_layer {
     if constexpr (requires { m.state.length; }) {
       before = m.state.length;
       keys += before;
+      if constexpr (requires { m.state.inner.go_on(x.actual); }) m.state.inner.go_on(x.actual);
       if constexpr (requires { m.state.lanes = s.lanes; }) {
         require(s.times == 0 || before == 0 || m.state.lanes == s.lanes,
                 "attention: a cache goes on with the lanes that it began with");

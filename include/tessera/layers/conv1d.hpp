@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/compose/inner_lanes.hpp>
 #include <tessera/compose/layer.hpp>
 #include <tessera/ops/conv1d.hpp>
 #include <tessera/tensor/assign.hpp>
@@ -50,11 +51,11 @@ struct conv1d {
   };
   template <class X>
     requires remembers
-  using state = memory_of_past<X>;
+  using state = detail::with_inner_lanes<memory_of_past<X>, shape_of<X>>;
   /// The state that a training pass started from.
   template <class X, class Call>
     requires remembers
-  using kept = std::conditional_t<Call::training && Call::carries, memory_of_past<sample_of<X>>,
+  using kept = std::conditional_t<Call::training && Call::carries, state<sample_of<X>>,
                                   detail::no_member<0>>;
   template <class X> struct packed_weights {
     detail::conv1d_fn::packed<X, Out / Options.groups*(In / Options.groups)> packed;
@@ -169,6 +170,7 @@ struct conv1d {
     using run = kernel_for<detail::conv1d_fn, backend_of<decltype(x)>>;
     auto* const past = [&]() -> T* {
       if constexpr (remembers && m.has_state) {
+        if constexpr (requires { m.state.inner; }) m.state.inner.go_on(x.actual);
         g.past_rows = lanes_of<decltype(m.state.past)>;
         return m.state.past.data();
       } else {

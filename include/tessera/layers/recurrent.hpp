@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/compose/inner_lanes.hpp>
 #include <tessera/compose/named.hpp>
 #include <tessera/compose/parallel.hpp>
 #include <tessera/compose/sequential.hpp>
@@ -67,8 +68,10 @@ struct recurrent_layer {
     }
   };
   template <class X>
-  using state = typename detail::recurrent_step_fn<Cell>::template carried<
-      X, typename Cell::template state<resized<X, out>, resized<X, Hidden>>, Hidden, out>;
+  using state = detail::with_inner_lanes<
+      typename detail::recurrent_step_fn<Cell>::template carried<
+          X, typename Cell::template state<resized<X, out>, resized<X, Hidden>>, Hidden, out>,
+      shape_of<X>>;
   template <class X> struct all_steps {
     resized<X, rows> gates;
     resized<X, Hidden> beside;
@@ -107,7 +110,7 @@ struct recurrent_layer {
   static constexpr void step(auto const& p, auto x, auto y, auto m)
     requires(not Place.reversed)
   {
-    auto& state = start_of<backend_of<decltype(x)>>(m);
+    auto& state = start_of<backend_of<decltype(x)>>(m, x);
     auto const h = state.h.sized_like(x);
     auto const c = carried(state, x);
     auto const before = [&] {
@@ -130,7 +133,7 @@ struct recurrent_layer {
     if (time == 0) return;
     recurrent_step<Cell>.template prepare<backend>(p, m.work.packed);
     if constexpr (projected) affine_map.template prepare<backend>(p.weight_hr, m.work.packed_hr);
-    auto& state = start_of<backend>(m);
+    auto& state = start_of<backend>(m, x);
     auto const h = state.h.sized_like(x[0]);
     if constexpr (m.training) copy_on<backend>(m.kept.start, state);
     if constexpr (in_one_launch<kind_of<decltype(x)>>) {
@@ -272,8 +275,10 @@ struct recurrent_layer {
     }
   }
   /// The state that is lent, or zeros where none is.
-  template <class Backend> [[nodiscard]] static constexpr auto start_of(auto m) -> auto& {
+  template <class Backend>
+  [[nodiscard]] static constexpr auto start_of(auto m, [[maybe_unused]] auto x) -> auto& {
     if constexpr (m.has_state) {
+      if constexpr (requires { m.state.inner; }) m.state.inner.go_on(x.actual);
       return m.state;
     } else {
       clear_on<Backend>(m.work.start);
