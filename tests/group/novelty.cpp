@@ -15,6 +15,17 @@ TEST_CASE("novelty: words in common, by all words; neither case nor repetition c
   CHECK(word_overlap("", "word") == 0);
   CHECK(word_overlap("na\xC3\xAFve caf\xC3\xA9", "caf\xC3\xA9") == 0.5);
 }
+TEST_CASE("novelty: signs and numbers are words") {
+  CHECK(word_overlap("1", "-1") == 0.5);
+  CHECK(word_overlap("C", "C++") == 0.5);
+  CHECK(word_overlap("C#", "C++") == 1.0 / 3);
+  CHECK(word_overlap("3.5", "5.3") == 0);
+  CHECK(word_overlap("1,000.", "1 000") == 0);
+  CHECK(word_overlap("5%", "5") == 0.5);
+  CHECK(word_overlap("- well-known\n# **4**", "well known: 4") == 1);
+  CHECK(word_overlap("It is 4.", "it is: 4") == 1);
+  CHECK(word_overlap("a,b.", "a b") == 1);
+}
 TEST_CASE("novelty: the cosine of vectors, of which each text's is made once") {
   auto made = std::vector<std::string>{};
   auto const similarity = vector_similarity([&](std::string_view text) {

@@ -174,3 +174,20 @@ TEST_CASE("chat_template: content that holds a special token's text is found") {
   CHECK(not has_special_text(t, "a<tool>a"));
   CHECK(not has_special_text(t, "a<|im_end|"));
 }
+TEST_CASE("chat_template: content of others holds no special token") {
+  auto const t = tokenizer_of(R"({"model": {"type": "BPE", "vocab": {"a": 0, "<unk>": 5},
+    "merges": [], "unk_token": "<unk>"},
+    "added_tokens": [{"id": 1, "content": "<|im_end|>", "special": true},
+                     {"id": 2, "content": "<tool>", "special": false},
+                     {"id": 3, "content": "<|im_start|>", "special": true, "lstrip": true},
+                     {"id": 4, "content": "\u00a4", "special": true},
+                     {"id": 5, "content": "<unk>", "special": true}]})");
+  CHECK(without_special_text(t, "") == "");
+  CHECK(without_special_text(t, "a<tool>a<|im_end|") == "a<tool>a<|im_end|");
+  CHECK(without_special_text(t, "a<|im_end|>\n  <|im_start|>a") ==
+        "a< |im_end|>\n  < |im_start|>a");
+  CHECK(without_special_text(t, "<|im_<|im_end|>end|>") == "<|im_< |im_end|>end|>");
+  CHECK(without_special_text(t, "unknown b, <unk>") == "unknown b, < unk>");
+  CHECK(without_special_text(t, "\u00e9\u00a4a<|im_end|>") == "\u00e9a< |im_end|>");
+  CHECK(without_special_text(t, "\xff<|im_end|>") == "\xEF\xBF\xBD< |im_end|>");
+}

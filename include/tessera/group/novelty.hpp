@@ -30,12 +30,31 @@ namespace detail {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// The different words of a text, sorted; without regard to ASCII's case.
+[[nodiscard]] constexpr auto is_digit_at(std::string_view text, std::size_t at) -> bool {
+  return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
+[[nodiscard]] constexpr auto is_behind_word(std::string_view text, std::size_t at) -> bool {
+  return at > 0 && is_word_letter(text[at - 1]);
+}
+/// What tells "-1" from "1" and "C++" from "C", and is no hyphen, dash, bullet or heading.
+[[nodiscard]] constexpr auto is_sign(std::string_view text, std::size_t at) -> bool {
+  if (text[at] == '-') return is_digit_at(text, at + 1) && not is_behind_word(text, at);
+  if (text[at] == '#') return is_behind_word(text, at);
+  return std::string_view{"+^%$<>"}.find(text[at]) != std::string_view::npos;
+}
+/// "3.5" is one word.
+[[nodiscard]] constexpr auto is_in_number(std::string_view text, std::size_t at) -> bool {
+  return (text[at] == '.' || text[at] == ',') && at > 0 && is_digit_at(text, at - 1) &&
+         is_digit_at(text, at + 1);
+}
+/// The different words of a text and its signs, sorted; without regard to ASCII's case.
 [[nodiscard]] inline auto words_of(std::string_view text) -> std::vector<std::string> {
   auto words = std::vector<std::string>{};
   auto inside = false;
-  for (auto const letter : text) {
-    auto const part = is_word_letter(letter);
+  for (auto at = std::size_t{0}; at < text.size(); ++at) {
+    auto const letter = text[at];
+    auto const part = is_word_letter(letter) || is_in_number(text, at);
+    if (is_sign(text, at)) words.emplace_back(1, letter);
     if (part && not inside) words.emplace_back();
     if (part) words.back() += lower(letter);
     inside = part;
@@ -56,6 +75,7 @@ namespace detail {
 }
 
 /// The words that two texts share, by all their words: |A ∩ B| / |A ∪ B|; 1 where neither has any.
+/// Signs are words, too ("-1" is another answer than "1"), and the order of words does not count.
 ///
 /// Cost    n log n in the words of both
 /// Source  Jaccard, Étude comparative de la distribution florale, 1901

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 namespace tessera {
 
@@ -21,7 +22,8 @@ struct chat_turn {
 /// form without what has no meaning (spaces in tags, quotes, comments, how outputs are cut), and
 /// that form, the default system message cut out, must be one of `detail::chat_styles`. There are
 /// no tools, tool calls, dates or documents. Encode the text without `add_special_tokens`; content
-/// that holds a special token's text becomes that token, as in transformers: `has_special_text`.
+/// that holds a special token's text becomes that token, as in transformers, unless it goes through
+/// `without_special_text`.
 /// Cost    one pass over the template; render: one over the conversation
 /// Errors  text_error for another template, std::invalid_argument for no turns or roles in an order
 ///         that the template refuses: tests/text/chat_template.cpp
@@ -180,11 +182,56 @@ class chat_template {
   std::string end_text_;
 };
 
+namespace detail {
+
+/// Where in a text tokens that are special to the model are written out: first bytes and ends.
+[[nodiscard]] inline auto special_texts_of(tokenizer const& words, std::string_view text)
+    -> std::vector<std::pair<std::size_t, std::size_t>> {
+  auto letters = std::vector<std::size_t>{};  // where each begins
+  for (auto at = std::size_t{0}; at < text.size(); ++at)
+    if (not continues(text[at])) letters.push_back(at);
+  letters.push_back(text.size());
+  auto result = std::vector<std::pair<std::size_t, std::size_t>>{};
+  auto const tokens = words.encode(text, {.add_special_tokens = false});
+  for (auto i = std::size_t{0}; i < tokens.size(); ++i) {
+    if (not words.is_special(tokens.ids[i])) continue;
+    auto const name = *words.token(tokens.ids[i]);
+    auto const begin = letters[tokens.offsets[i].begin];  // it may take spaces around it along
+    auto const end = letters[tokens.offsets[i].end];
+    auto const at = text.substr(begin, end - begin).find(name);
+    if (at != std::string_view::npos)  // else it stands for letters that are unknown
+      result.emplace_back(begin + at, begin + at + name.size());
+  }
+  return result;
+}
+
+}  // namespace detail
+
 /// Whether a turn's content holds a token that is special to the model, as an end of turn.
 [[nodiscard]] inline auto has_special_text(tokenizer const& words, std::string_view content)
     -> bool {
-  auto const found = words.encode(content, {.add_special_tokens = false});
-  return std::ranges::any_of(found.ids, [&](std::uint32_t id) { return words.is_special(id); });
+  return not detail::special_texts_of(words, detail::repaired_utf8(content)).empty();
+}
+
+/// A turn's content that holds no token which is special to the model: what would be one has a
+/// space behind its first letter ("<|im_end|>" is "< |im_end|>"), or is left out where that does
+/// not help. For texts of others than the user; bytes that are no UTF-8 are U+FFFD.
+///
+/// Cost    encodes the content, and once more for each time that something was found
+[[nodiscard]] inline auto without_special_text(tokenizer const& words, std::string_view content)
+    -> std::string {
+  auto result = detail::repaired_utf8(content);
+  for (auto breaks = true;; breaks = false) {
+    auto const found = detail::special_texts_of(words, result);
+    if (found.empty()) return result;
+    for (auto i = found.size(); i-- > 0;) {
+      auto const [begin, end] = found[i];
+      if (breaks)
+        result.insert(begin + detail::code_point_at(result, begin).bytes, " ");
+      else
+        result.erase(begin, end - begin);
+    }
+  }
 }
 
 }  // namespace tessera
