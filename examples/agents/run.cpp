@@ -5,6 +5,7 @@
 #include <tessera/group/session.hpp>
 #include <tessera/program/command_line.hpp>
 #include <tessera/program/terminal_text.hpp>
+#include <tessera/text/chat_template.hpp>
 #include <tessera/train/interrupt.hpp>
 
 #include <cstdio>

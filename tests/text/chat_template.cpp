@@ -188,6 +188,6 @@ TEST_CASE("chat_template: content of others holds no special token") {
         "a< |im_end|>\n  < |im_start|>a");
   CHECK(without_special_text(t, "<|im_<|im_end|>end|>") == "<|im_< |im_end|>end|>");
   CHECK(without_special_text(t, "unknown b, <unk>") == "unknown b, < unk>");
-  CHECK(without_special_text(t, "\u00e9\u00a4a<|im_end|>") == "\u00e9a< |im_end|>");
+  CHECK(without_special_text(t, "\u00e9\u00a4a<|im_end|>") == "\u00e9 a< |im_end|>");
   CHECK(without_special_text(t, "\xff<|im_end|>") == "\xEF\xBF\xBD< |im_end|>");
 }
