@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/transpose.hpp>
+#include <tessera/ops/simd/near_rows.hpp>
 #include <tessera/ops/simd/staggered_rows.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
 
@@ -58,24 +59,33 @@ void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weight
   };
   constexpr auto together = staggered_rows<T>::rows;
   auto o = std::size_t{0};
+  auto const put_group = [&](auto const& read) TESSERA_INLINE {
+    V sum[together / width];
+    for (auto v = std::size_t{0}; v < together / width; ++v) sum[v] = start(o + v * width);
+    read([&](std::size_t v, std::size_t k, auto const& columns)
+             TESSERA_INLINE { add_columns(x + k, columns, sum[v]); });
+    for (auto v = std::size_t{0}; v < together / width; ++v) {
+      add_rest(in / together * together, in, x, weights + (o + v * width) * in, sum[v]);
+      lane::store(y + o + v * width, sum[v]);
+    }
+  };
   if (out >= together && staggered_rows<T>::takes(in)) {
-    auto rows = staggered_rows<T>(weights, in, out / together);
-    for (; o + together <= out; o += together) {
-      V sum[together / width];
-      for (auto v = std::size_t{0}; v < together / width; ++v) sum[v] = start(o + v * width);
-      rows.read_group([&](std::size_t k, T const* lines) TESSERA_INLINE {
+    if (lane::first_level_waits_for_many()) {
+      for (; o + together <= out; o += together)
+        put_group([&](auto const& add)
+                      TESSERA_INLINE { near_rows<T>{weights + o * in, in}.read(add); });
+    } else {
+      auto rows = staggered_rows<T>(weights, in, out / together);
+      for (; o + together <= out; o += together)
+        put_group([&](auto const& add) TESSERA_INLINE {
+          rows.read_group([&](std::size_t k, T const* lines) TESSERA_INLINE {
 #pragma GCC unroll 4
-        for (auto v = std::size_t{0}; v < together / width; ++v)
-          lane::for_columns_of_near_line(lines + v * width * together, together,
-                                         [&](std::size_t c, auto const& columns) TESSERA_INLINE {
-                                           add_columns(x + k + c, columns, sum[v]);
-                                         });
-      });
-      for (auto v = std::size_t{0}; v < together / width; ++v) {
-        add_rest(in / staggered_rows<T>::line * staggered_rows<T>::line, in, x,
-                 weights + (o + v * width) * in, sum[v]);
-        lane::store(y + o + v * width, sum[v]);
-      }
+            for (auto v = std::size_t{0}; v < together / width; ++v)
+              lane::for_columns_of_near_line(lines + v * width * together, together,
+                                             [&](std::size_t c, auto const& columns)
+                                                 TESSERA_INLINE { add(v, k + c, columns); });
+          });
+        });
     }
   }
   for (; o < out; o += width) {

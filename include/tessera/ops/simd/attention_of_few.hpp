@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/simd/first_level.hpp>
 #include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/operations.hpp>
 #include <tessera/ops/simd/shared_product.hpp>
@@ -36,14 +37,15 @@ void softmax_of_scores(T* p, std::size_t seen, std::size_t keys, T scale, T* log
 template <class T, class K = T> struct attention_of_few {
   /// Queries that see the same keys, which are turned once for them all.
   static constexpr std::size_t queries_at_once = tiles::vectors == 4 ? 4 : 3;
-  /// So many rows of keys and values are asked for before they are read: a head's parts lie too far
-  /// apart for a processor to foresee. Keys are followed by their values, values by the next keys.
-  static constexpr std::size_t keys_ahead = 32;
 
   attention_head<T, K> const& head;
   T* p;  ///< queries_at_once rows of scores
   std::size_t padded;
   K const* next_keys;  ///< what is read after this head, or null
+  bool asks_near = lane::first_level_waits_for_many();
+  /// So many rows of keys and values are asked for before they are read: a head's parts lie too far
+  /// apart for a processor to foresee. Keys are followed by their values, values by the next keys.
+  std::size_t keys_ahead = asks_near ? 16 : 32;
 
   /// Those that see the same keys, up to `queries_at_once` at once.
   void run(T* y, T* log_sum) const {
@@ -55,7 +57,7 @@ template <class T, class K = T> struct attention_of_few {
       auto part = head;
       part.q += i * head.q_row;
       auto* const sums = log_sum == nullptr ? nullptr : log_sum + i * head.sum;
-      auto const here = attention_of_few{part, p, padded, next_keys};
+      auto const here = attention_of_few{part, p, padded, next_keys, asks_near};
       [&]<std::size_t... Before>(std::index_sequence<Before...>) {
         (void)((count == Before + 1 &&
                 (here.template at_once<Before + 1>(keys, y + i * head.out, sums), true)) ||
@@ -84,9 +86,15 @@ template <class T, class K = T> struct attention_of_few {
   }
   template <std::size_t Rows>
   TESSERA_INLINE void fetch_rows(K const* first, std::size_t width) const {
-    for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(K))
+    auto const each_line = [&](auto const& ask) TESSERA_INLINE {
+      for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(K))
 #pragma GCC unroll 16
-      for (auto r = std::size_t{0}; r < Rows; ++r) lane::fetch(first + r * head.kv_row + d);
+        for (auto r = std::size_t{0}; r < Rows; ++r) ask(first + r * head.kv_row + d);
+    };
+    if (asks_near)
+      each_line([](K const* place) TESSERA_INLINE { lane::fetch_near(place); });
+    else
+      each_line([](K const* place) TESSERA_INLINE { lane::fetch(place); });
   }
   /// Of queries with a vector of keys, which are turned a cache line of each at a time.
   template <std::size_t Queries> void add_keys(K const* k, T* to) const {
