@@ -86,15 +86,16 @@ template <class T, class K = T> struct attention_of_few {
   }
   template <std::size_t Rows>
   TESSERA_INLINE void fetch_rows(K const* first, std::size_t width) const {
-    auto const each_line = [&](auto const& ask) TESSERA_INLINE {
-      for (auto d = std::size_t{0}; d < width; d += 64 / sizeof(K))
+    constexpr auto line = 64 / sizeof(K);
+    if (asks_near) {
+      for (auto d = std::size_t{0}; d < width; d += line)
 #pragma GCC unroll 16
-        for (auto r = std::size_t{0}; r < Rows; ++r) ask(first + r * head.kv_row + d);
-    };
-    if (asks_near)
-      each_line([](K const* place) TESSERA_INLINE { lane::fetch_near(place); });
-    else
-      each_line([](K const* place) TESSERA_INLINE { lane::fetch(place); });
+        for (auto r = std::size_t{0}; r < Rows; ++r) lane::fetch_near(first + r * head.kv_row + d);
+    } else {
+      for (auto d = std::size_t{0}; d < width; d += line)
+#pragma GCC unroll 16
+        for (auto r = std::size_t{0}; r < Rows; ++r) lane::fetch(first + r * head.kv_row + d);
+    }
   }
   /// Of queries with a vector of keys, which are turned a cache line of each at a time.
   template <std::size_t Queries> void add_keys(K const* k, T* to) const {
