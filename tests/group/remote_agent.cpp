@@ -4,6 +4,9 @@
 #include <tessera/group/remote_agent.hpp>
 #include <tessera/serve/http_server.hpp>
 
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+
 #include <future>
 
 using namespace tessera;
@@ -100,6 +103,33 @@ auto failure_of(service::script script, remote_agent_options options = {}) -> st
   CHECK_FALSE(it.group.outcome().winner);
   return it.lost[0];
 }
+
+/// An address of one connection, which sends these bytes whatever it is asked.
+struct raw_service {
+  explicit raw_service(std::string bytes)
+      : thread([this, bytes = std::move(bytes)] {
+          auto ignored = boost::system::error_code{};
+          auto socket = listener.accept();
+          auto asked = std::string{};
+          (void)boost::asio::read_until(socket, boost::asio::dynamic_buffer(asked), "\r\n\r\n",
+                                        ignored);
+          (void)boost::asio::write(socket, boost::asio::buffer(bytes), ignored);
+        }) {}
+  ~raw_service() { thread.join(); }
+  raw_service(raw_service const&) = delete;
+  auto operator=(raw_service const&) -> raw_service& = delete;
+  [[nodiscard]] auto lost() const -> std::string {
+    auto const port = std::to_string(listener.local_endpoint().port());
+    auto it = run({"ada"});
+    REQUIRE(it.with({std::make_shared<remote_agent>(
+        remote_agent_options{.url = "http://127.0.0.1:" + port, .model = "small"})}));
+    return it.lost[0];
+  }
+
+  boost::asio::io_context context;
+  boost::asio::ip::tcp::acceptor listener{context, {boost::asio::ip::address_v4::loopback(), 0}};
+  std::thread thread;
+};
 
 }  // namespace
 
@@ -308,6 +338,20 @@ TEST_CASE("remote_agent: what is no stream of a reply is its failure, by its rea
   CHECK_THAT(failure_of([](auto const& exchange, std::size_t) { reply(exchange, answer_four); },
                         {.most_text = 10}),
              Contains("the reply has more than 10 bytes"));
+}
+TEST_CASE("remote_agent: interim answers come before the one that counts, heads may be long") {
+  auto const answer =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Long: " + std::string(40'000, 'x') +
+      "\r\n\r\n" + event_of(answer_four) + "data: [DONE]\n\n";
+  CHECK(raw_service("HTTP/1.1 102 Processing\r\n\r\n"
+                    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" +
+                    answer)
+            .lost()
+            .empty());
+  CHECK_THAT(raw_service("HTTP/1.1 101 Switching Protocols\r\n\r\n" + answer).lost(),
+             Contains("status 101"));
+  CHECK_THAT(raw_service("HTTP/1.1 200 OK\r\nX: " + std::string(70'000, 'x') + "\r\n\r\n").lost(),
+             Contains("header limit exceeded"));
 }
 TEST_CASE("remote_agent: an address that is none is refused") {
   for (auto const* url : {"", "https://host/v1", "http://", "http://:80", "http://host:x/v1",

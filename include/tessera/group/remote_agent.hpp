@@ -124,7 +124,7 @@ class remote_conversation {
       if (not rest(wanted)) return {};
     }
     auto& post = *tried;
-    if (auto const type = post.type();
+    if (auto const type = post.header(boost::beast::http::field::content_type);
         not boost::beast::iequals(type.substr(0, 17), "text/event-stream"))
       throw std::runtime_error("expected text/event-stream, got " + type.substr(0, 60));
     auto lines = event_lines{};
