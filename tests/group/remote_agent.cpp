@@ -12,6 +12,7 @@
 using namespace tessera;
 using namespace std::chrono_literals;
 using Catch::Contains;
+using Catch::EndsWith;
 
 namespace {
 
@@ -130,6 +131,9 @@ struct raw_service {
   boost::asio::ip::tcp::acceptor listener{context, {boost::asio::ip::address_v4::loopback(), 0}};
   std::thread thread;
 };
+auto nested(std::size_t depth) -> std::string {
+  return std::string(depth, '[') + std::string(depth, ']');
+}
 
 }  // namespace
 
@@ -183,6 +187,15 @@ TEST_CASE("remote_agent: without a name it is the only model of the address that
     auto none = service(serves(text));
     CHECK_THAT(asks(none), Contains("the address names none that it has"));
   }
+  auto const list_of = [](std::size_t bytes) {
+    return R"({"padding":")" + std::string(bytes, 'x') + R"(","data":[{"id":"tiny"}]})";
+  };
+  auto large = service(serves(list_of(200'000)));
+  CHECK(asks(large).empty());
+  auto too_large = service(serves(list_of(5'000'000)));
+  CHECK_THAT(asks(too_large), Contains("a list of models of at most 4194304 bytes, got more"));
+  auto deep = service(serves(R"({"data":[{"id":)" + nested(60'000) + "}]}"));
+  CHECK_THAT(asks(deep), Contains("expected JSON of at most 64 levels, got more"));
 }
 TEST_CASE("remote_agent: two agents answer, vote, and the winner presents") {
   auto const does = [](std::string const& own, std::string const& answer) {
@@ -338,6 +351,56 @@ TEST_CASE("remote_agent: what is no stream of a reply is its failure, by its rea
   CHECK_THAT(failure_of([](auto const& exchange, std::size_t) { reply(exchange, answer_four); },
                         {.most_text = 10}),
              Contains("the reply has more than 10 bytes"));
+}
+TEST_CASE("remote_agent: JSON of many levels is the failure of this agent alone") {
+  auto const sends = [](std::string const& event) {
+    return failure_of([=](auto const& exchange, std::size_t) {
+      begin_stream(exchange);
+      (void)exchange->write("data: " + event + "\n\n");
+      exchange->end();
+    });
+  };
+  auto const deep = nested(60'000);
+  for (auto const& event :
+       {R"({"choices":[{"finish_reason":)" + deep + "}]}",
+        R"({"choices":[{"delta":{"content":)" + deep + "}}]}", R"({"error":)" + deep + "}", deep})
+    CHECK_THAT(sends(event), Contains("expected JSON of at most 64 levels, got more"));
+  CHECK_THAT(failure_of([&](auto const& exchange, std::size_t) {
+               exchange->answer({.status = 500, .body = R"({"detail":)" + deep + "}"});
+             }),
+             Contains(R"(status 500, {"detail":[[)"));
+  auto at = service([&](auto const& exchange, std::size_t) { reply(exchange, deep); });
+  auto it = run({"ada"});
+  REQUIRE(it.with({at.agent()}));
+  CHECK(it.group.status(0) == agent_status::error);
+}
+TEST_CASE("remote_agent: an error is told in the words of its address") {
+  auto const lost = [](unsigned status, std::string const& body) {
+    return failure_of([=](auto const& exchange, std::size_t) {
+      exchange->answer({.status = status, .body = body});
+    });
+  };
+  CHECK_THAT(lost(404, R"({"error":"model 'x' not found"})"),
+             EndsWith("status 404, model 'x' not found"));
+  CHECK_THAT(lost(400, R"({"object":"error","message":"too long"})"),
+             EndsWith("status 400, too long"));
+  CHECK_THAT(lost(401, R"({"detail":"Unauthorized"})"), EndsWith("status 401, Unauthorized"));
+  CHECK_THAT(lost(422, R"({"detail":[{"msg":"field required"}]})"),
+             EndsWith(R"(status 422, [{"msg":"field required"}])"));
+  CHECK_THAT(lost(502, "<html>\xFF</html>\n"), EndsWith("status 502, <html>\xEF\xBF\xBD</html>"));
+  CHECK_THAT(lost(500, std::string(199, 'x') + "\xC3\xA4y"),
+             EndsWith("status 500, " + std::string(199, 'x')));
+  CHECK_THAT(lost(500, ""), EndsWith("status 500"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               exchange->answer(
+                   {.status = 308, .headers = {{"Location", "https://host/v1/chat/completions"}}});
+             }),
+             EndsWith("status 308 to https://host/v1/chat/completions"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               begin_stream(exchange);
+               (void)exchange->write("data: {\"error\":\"overloaded\"}\n\n");
+             }),
+             EndsWith("/v1: overloaded"));
 }
 TEST_CASE("remote_agent: interim answers come before the one that counts, heads may be long") {
   auto const answer =
