@@ -24,8 +24,9 @@ namespace tessera {
 /// Errors  std::runtime_error where the address cannot be listened on, and where the system has no
 ///         thread to give. Clients get 400 for what is
 ///         no HTTP, 401 without the token, 408 where they take too long, 413 and 431 for what is
-///         too large, 429 where too many requests wait, 503 where an answer takes too long, where
-///         connections are too many and while the server ends: tests/serve/http_server.cpp
+///         too large, 415 for a body that is encoded, 429 where too many requests wait, 503 where
+///         an answer takes too long, where connections are too many and while the server ends:
+///         tests/serve/http_server.cpp
 class http_server {
  public:
   http_server(http_options options, http_handler handler)

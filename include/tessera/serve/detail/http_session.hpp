@@ -121,7 +121,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
     auto text = head_of(head);
     if (chunked_) append_header(text, "Transfer-Encoding", "chunked");
     pieces_.push_back(text + "\r\n");
-    if (not head.body.empty()) pieces_.push_back(chunked_ ? chunk_of(head.body) : head.body);
+    if (not head.body.empty() && not without_body_)
+      pieces_.push_back(chunked_ ? chunk_of(head.body) : head.body);
     write_pieces();
   }
   void write(std::uint64_t exchange, std::string const& piece) {
@@ -156,11 +157,18 @@ class http_session : public std::enable_shared_from_this<http_session> {
       return;
     }
     phase_ = phase::idle;
+    arm(core_->options.idle_timeout, &http_session::close);
+    read_begin();
+  }
+  /// Empty lines before a request are none of it (RFC 9112, 2.2).
+  void read_begin() {
+    auto const bytes =
+        std::string_view{static_cast<char const*>(buffer_.data().data()), buffer_.size()};
+    buffer_.consume(std::min(bytes.find_first_not_of("\r\n"), bytes.size()));
     if (buffer_.size() > 0) {
       read_head();
       return;
     }
-    arm(core_->options.idle_timeout, &http_session::close);
     socket_.async_read_some(buffer_.prepare(4096),
                             [self = shared_from_this()](error_code failed, std::size_t n) {
                               if (self->phase_ == phase::closed) return;
@@ -169,7 +177,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
                                 return;
                               }
                               self->buffer_.commit(n);
-                              self->read_head();
+                              self->read_begin();
                             });
   }
   void read_head() {
@@ -198,6 +206,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
     if (head.version() >= 11 && head.count(beast_http::field::host) != 1)
       throw http_error(400, "expected one Host header");
     check_token();
+    check_encoding();
     if (core_->draining) throw http_error(503, "the server is ending", {{"Retry-After", "1"}});
     if (auto const expected = request_->header("Expect"); expected && version_ >= 11) {
       if (not same_header(*expected, "100-continue"))
@@ -259,6 +268,12 @@ class http_session : public std::enable_shared_from_this<http_session> {
         not same_secret(given.substr(scheme.size()), options.token))
       throw http_error(401, "expected the header Authorization: Bearer <token>",
                        {{"WWW-Authenticate", "Bearer"}});
+  }
+  void check_encoding() const {
+    for (auto const& [name, value] : request_->headers)
+      if (same_header(name, "Content-Encoding") && not same_header(value, "identity"))
+        throw http_error(415, "expected no Content-Encoding but identity, got " + value,
+                         {{"Accept-Encoding", "identity"}});
   }
   void hand_over();
 
