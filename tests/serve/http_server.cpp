@@ -413,9 +413,36 @@ TEST_CASE("http_server: a drain has an end") {
   REQUIRE(busy.send(test::get("/")));
   REQUIRE(waiting.wait_for(1));
   CHECK_FALSE(server.drain());
+  auto const got = busy.receive();
+  CHECK(got.status == 503);
+  CHECK(got.body == R"({"error":"the server is ending"})");
   CHECK(busy.ended());
   waiting.all[0]->answer({});  // nobody is there any more
   CHECK_FALSE(waiting.all[0]->wanted());
+}
+TEST_CASE("http_server: at the end of a drain answers and streams may be ended by who gives them") {
+  auto waiting = kept{};
+  auto server = http_server({.drain_timeout = 50ms}, std::ref(waiting));
+  auto busy = test::client(server.port());
+  auto stream = test::client(server.port());
+  auto stuck = test::client(server.port());
+  REQUIRE(busy.send(test::get("/")));
+  REQUIRE(waiting.wait_for(1));
+  REQUIRE(stream.send(test::get("/")));
+  REQUIRE(waiting.wait_for(2));
+  waiting.all[1]->begin({.body = "data: a\n\n", .type = "text/event-stream"});
+  REQUIRE(stuck.send(test::get("/")));
+  REQUIRE(waiting.wait_for(3));
+  waiting.all[2]->begin({.body = "data: a\n\n", .type = "text/event-stream"});
+  CHECK_FALSE(server.drain([&] {
+    waiting.all[0]->answer({.status = 503, .body = "no more"});
+    (void)waiting.all[1]->write("data: no more\n\n");
+    waiting.all[1]->end();
+  }));
+  CHECK(busy.receive().body == "no more");
+  CHECK_THAT(stream.until("0\r\n\r\n"), Contains("data: no more\n\n"));
+  CHECK(stuck.until("a\n\n\r\n") != "");
+  CHECK(stuck.ended());
 }
 TEST_CASE("http_server: an end may come while clients do") {
   for (auto i = 0; i < 150; ++i) {

@@ -99,6 +99,9 @@ class http_session : public std::enable_shared_from_this<http_session> {
   void end_when_idle() {
     if (phase_ == phase::idle) close();
   }
+  void refuse_waiting() {
+    if (phase_ == phase::answering) refuse(is_ending());
+  }
   void close() {
     phase_ = phase::closed;
     give_place_back();
@@ -139,6 +142,9 @@ class http_session : public std::enable_shared_from_this<http_session> {
   }
 
  private:
+  [[nodiscard]] static auto is_ending() -> http_error {
+    return {503, "the server is ending", {{"Retry-After", "1"}}};
+  }
   static constexpr auto continues = std::string_view{"HTTP/1.1 100 Continue\r\n\r\n"};
   enum class phase { idle, reading, answering, streaming, writing, lingering, closed };
   using request_parser = beast_http::request_parser<beast_http::string_body>;
@@ -207,7 +213,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
       throw http_error(400, "expected one Host header");
     check_token();
     check_encoding();
-    if (core_->draining) throw http_error(503, "the server is ending", {{"Retry-After", "1"}});
+    if (core_->draining) throw is_ending();
     if (auto const expected = request_->header("Expect"); expected && version_ >= 11) {
       if (not same_header(*expected, "100-continue"))
         throw http_error(417, "expected Expect: 100-continue, if any");
@@ -643,6 +649,9 @@ inline void start_session(std::shared_ptr<http_core> core, asio::ip::tcp::socket
 }
 inline void end_session_when_idle(http_session& session) {
   session.on_strand([](http_session& self) { self.end_when_idle(); });
+}
+inline void refuse_waiting_session(http_session& session) {
+  session.on_strand([](http_session& self) { self.refuse_waiting(); });
 }
 inline void cut_session(http_session& session) {
   session.on_strand([](http_session& self) { self.close(); });
