@@ -60,8 +60,12 @@ class threaded_lanes final : public lane_model {
 [[nodiscard]] auto known_template(gguf const& file, std::string_view jinja, tokenizer const& words)
     -> chat_template {
   try {
-    return chat_template::of(jinja, text_of_token(file, words, "tokenizer.ggml.bos_token_id"),
-                             text_of_token(file, words, "tokenizer.ggml.eos_token_id"));
+    auto form = chat_template::of(jinja, text_of_token(file, words, "tokenizer.ggml.bos_token_id"),
+                                  text_of_token(file, words, "tokenizer.ggml.eos_token_id"));
+    if (auto const mark = mark_in_pieces(form, words))
+      throw text_error("tokenizer.ggml.token_type: expected " + json_text(*mark) +
+                       ", which the chat template writes, to be a control token (type 3)");
+    return form;
   } catch (text_error const& e) {
     throw text_error(file.path().string() + ": generate --raw and bench run it; " + e.what());
   }

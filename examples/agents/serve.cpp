@@ -94,7 +94,7 @@ void add_engine_metrics(metrics& to, std::shared_ptr<engine> const& runs) {
   for (auto const& [each, service] : options.models) std::printf("model %s\n", each.c_str());
   std::printf("listening on http://%s/v1\n", http_place(s.host, server.port()).c_str());
   (void)std::fflush(stdout);
-  (void)server.run_until_signal();
+  (void)server.run_until_signal({}, [&] { model.runs->cancel(); });
   return 0;
 }
 

@@ -94,6 +94,14 @@ TEST_CASE("compiled_model: weights that no line can compile are refused as such"
                     Contains("tensor \"blk.1.attn_v.weight\": expected a type of F32, F16, BF16, "
                              "Q4_0, Q4_1, Q8_0, got IQ4_NL"));
 }
+TEST_CASE("compiled_model: a part of a model is not opened") {
+  auto const folder = test::folder();
+  auto part = gguf_writer{};
+  part.set("split.count", std::uint16_t{2});
+  save_gguf(folder / "part.gguf", part);
+  CHECK_THROWS_WITH(open_gguf(folder / "part.gguf"),
+                    Contains("expected one file, got a part of 2 (join them with"));
+}
 TEST_CASE("compiled_model: a folder has the one that makes sentences of it") {
   auto const folder = test::folder();
   write_file(folder / "config.json",

@@ -361,6 +361,20 @@ TEST_CASE("engine: what was to be called between steps is called, or was not tak
     CHECK(called == taken);
   }
 }
+TEST_CASE("engine: all that has not ended may be cancelled, and nothing more is taken") {
+  auto const one = made_engine({1, 4, 100'000, vocabulary}, {}, nullptr, 1ms);
+  auto runs = outcome{};
+  auto waits = outcome{};
+  auto late = outcome{};
+  REQUIRE(one->submit(runs.request({1}, {.max_tokens = 90'000})));
+  REQUIRE(one->submit(waits.request({1}, {.max_tokens = 90'000})));
+  one->cancel();
+  CHECK(one->submit(late.request({1}, {})).admitted() == admission::closed);
+  runs.wait();
+  waits.wait();
+  CHECK(runs.result.reason == finish_reason::cancelled);
+  CHECK(waits.result.reason == finish_reason::cancelled);
+}
 TEST_CASE("engine: closes when all has ended, is destroyed at once") {
   auto finishes = outcome{};
   auto late = outcome{};

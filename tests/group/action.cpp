@@ -26,9 +26,13 @@ TEST_CASE("action: the JSON may be in a block of code, if that is the only one")
   CHECK(parse_action("```json\n" + vote + "\n```") == is);
   CHECK(parse_action("```\n" + vote + "```\n") == is);
   CHECK(parse_action("Here is my vote:\n```json\n" + vote + "\n```\nThat is it.") == is);
+  CHECK(parse_action("```json " + vote + "```") == is);
+  CHECK(parse_action("Here is my vote:\n ```" + vote + " ``` \r\nThat is it.") == is);
   for (auto const& text : std::vector<std::string>{
            "```json\n" + vote + "\n```\n```json\n" + vote + "\n```", "```json\n" + vote,
-           "``` " + vote + "```", "```json\n```", "```", "```\n4 5\n``` ```"})
+           "```json " + vote + "```\n```json " + vote + "```", "So: ``` " + vote + "```",
+           "``` " + vote + "``` it is", "```json\n```", "``` ```", "```json```", "```",
+           "```\n4 5\n``` ```"})
     CHECK_THAT(fault(text), Contains("expected one JSON object and nothing else"));
   CHECK_THAT(fault("```json\n" + vote + "\n" + vote + "\n```"), Contains("one vote, got 2"));
 }
@@ -39,7 +43,7 @@ TEST_CASE("action: an answer in a block of code may have blocks of its own") {
   for (auto const& text : std::vector<std::string>{
            answer, "```json\n" + answer + "\n```", "```json\r\n" + answer + "\r\n```\r\n",
            "````\n" + answer + "\n````", "  ```json\n" + answer + "\n  ```",
-           "```\n" + answer + "```",
+           "```\n" + answer + "```", "```json " + answer + "```",
            "Not ```this```:\n```json\n" + answer + "\n```\nThat is ```it```.",
            "```json\n{\"action\": \"new_answer\",\n \"content\": " + answer.substr(36) + "\n```"}) {
     INFO(text);

@@ -4,11 +4,15 @@
 #include <tessera/group/remote_agent.hpp>
 #include <tessera/serve/http_server.hpp>
 
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+
 #include <future>
 
 using namespace tessera;
 using namespace std::chrono_literals;
 using Catch::Contains;
+using Catch::EndsWith;
 
 namespace {
 
@@ -101,6 +105,36 @@ auto failure_of(service::script script, remote_agent_options options = {}) -> st
   return it.lost[0];
 }
 
+/// An address of one connection, which sends these bytes whatever it is asked.
+struct raw_service {
+  explicit raw_service(std::string bytes)
+      : thread([this, bytes = std::move(bytes)] {
+          auto ignored = boost::system::error_code{};
+          auto socket = listener.accept();
+          auto asked = std::string{};
+          (void)boost::asio::read_until(socket, boost::asio::dynamic_buffer(asked), "\r\n\r\n",
+                                        ignored);
+          (void)boost::asio::write(socket, boost::asio::buffer(bytes), ignored);
+        }) {}
+  ~raw_service() { thread.join(); }
+  raw_service(raw_service const&) = delete;
+  auto operator=(raw_service const&) -> raw_service& = delete;
+  [[nodiscard]] auto lost() const -> std::string {
+    auto const port = std::to_string(listener.local_endpoint().port());
+    auto it = run({"ada"});
+    REQUIRE(it.with({std::make_shared<remote_agent>(
+        remote_agent_options{.url = "http://127.0.0.1:" + port, .model = "small"})}));
+    return it.lost[0];
+  }
+
+  boost::asio::io_context context;
+  boost::asio::ip::tcp::acceptor listener{context, {boost::asio::ip::address_v4::loopback(), 0}};
+  std::thread thread;
+};
+auto nested(std::size_t depth) -> std::string {
+  return std::string(depth, '[') + std::string(depth, ']');
+}
+
 }  // namespace
 
 TEST_CASE("remote_agent: asks for an action in JSON, streamed") {
@@ -153,6 +187,15 @@ TEST_CASE("remote_agent: without a name it is the only model of the address that
     auto none = service(serves(text));
     CHECK_THAT(asks(none), Contains("the address names none that it has"));
   }
+  auto const list_of = [](std::size_t bytes) {
+    return R"({"padding":")" + std::string(bytes, 'x') + R"(","data":[{"id":"tiny"}]})";
+  };
+  auto large = service(serves(list_of(200'000)));
+  CHECK(asks(large).empty());
+  auto too_large = service(serves(list_of(5'000'000)));
+  CHECK_THAT(asks(too_large), Contains("a list of models of at most 4194304 bytes, got more"));
+  auto deep = service(serves(R"({"data":[{"id":)" + nested(60'000) + "}]}"));
+  CHECK_THAT(asks(deep), Contains("expected JSON of at most 64 levels, got more"));
 }
 TEST_CASE("remote_agent: two agents answer, vote, and the winner presents") {
   auto const does = [](std::string const& own, std::string const& answer) {
@@ -308,6 +351,70 @@ TEST_CASE("remote_agent: what is no stream of a reply is its failure, by its rea
   CHECK_THAT(failure_of([](auto const& exchange, std::size_t) { reply(exchange, answer_four); },
                         {.most_text = 10}),
              Contains("the reply has more than 10 bytes"));
+}
+TEST_CASE("remote_agent: JSON of many levels is the failure of this agent alone") {
+  auto const sends = [](std::string const& event) {
+    return failure_of([=](auto const& exchange, std::size_t) {
+      begin_stream(exchange);
+      (void)exchange->write("data: " + event + "\n\n");
+      exchange->end();
+    });
+  };
+  auto const deep = nested(60'000);
+  for (auto const& event :
+       {R"({"choices":[{"finish_reason":)" + deep + "}]}",
+        R"({"choices":[{"delta":{"content":)" + deep + "}}]}", R"({"error":)" + deep + "}", deep})
+    CHECK_THAT(sends(event), Contains("expected JSON of at most 64 levels, got more"));
+  CHECK_THAT(failure_of([&](auto const& exchange, std::size_t) {
+               exchange->answer({.status = 500, .body = R"({"detail":)" + deep + "}"});
+             }),
+             Contains(R"(status 500, {"detail":[[)"));
+  auto at = service([&](auto const& exchange, std::size_t) { reply(exchange, deep); });
+  auto it = run({"ada"});
+  REQUIRE(it.with({at.agent()}));
+  CHECK(it.group.status(0) == agent_status::error);
+}
+TEST_CASE("remote_agent: an error is told in the words of its address") {
+  auto const lost = [](unsigned status, std::string const& body) {
+    return failure_of([=](auto const& exchange, std::size_t) {
+      exchange->answer({.status = status, .body = body});
+    });
+  };
+  CHECK_THAT(lost(404, R"({"error":"model 'x' not found"})"),
+             EndsWith("status 404, model 'x' not found"));
+  CHECK_THAT(lost(400, R"({"object":"error","message":"too long"})"),
+             EndsWith("status 400, too long"));
+  CHECK_THAT(lost(401, R"({"detail":"Unauthorized"})"), EndsWith("status 401, Unauthorized"));
+  CHECK_THAT(lost(422, R"({"detail":[{"msg":"field required"}]})"),
+             EndsWith(R"(status 422, [{"msg":"field required"}])"));
+  CHECK_THAT(lost(502, "<html>\xFF</html>\n"), EndsWith("status 502, <html>\xEF\xBF\xBD</html>"));
+  CHECK_THAT(lost(500, std::string(199, 'x') + "\xC3\xA4y"),
+             EndsWith("status 500, " + std::string(199, 'x')));
+  CHECK_THAT(lost(500, ""), EndsWith("status 500"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               exchange->answer(
+                   {.status = 308, .headers = {{"Location", "https://host/v1/chat/completions"}}});
+             }),
+             EndsWith("status 308 to https://host/v1/chat/completions"));
+  CHECK_THAT(failure_of([](auto const& exchange, std::size_t) {
+               begin_stream(exchange);
+               (void)exchange->write("data: {\"error\":\"overloaded\"}\n\n");
+             }),
+             EndsWith("/v1: overloaded"));
+}
+TEST_CASE("remote_agent: interim answers come before the one that counts, heads may be long") {
+  auto const answer =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Long: " + std::string(40'000, 'x') +
+      "\r\n\r\n" + event_of(answer_four) + "data: [DONE]\n\n";
+  CHECK(raw_service("HTTP/1.1 102 Processing\r\n\r\n"
+                    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" +
+                    answer)
+            .lost()
+            .empty());
+  CHECK_THAT(raw_service("HTTP/1.1 101 Switching Protocols\r\n\r\n" + answer).lost(),
+             Contains("status 101"));
+  CHECK_THAT(raw_service("HTTP/1.1 200 OK\r\nX: " + std::string(70'000, 'x') + "\r\n\r\n").lost(),
+             Contains("header limit exceeded"));
 }
 TEST_CASE("remote_agent: an address that is none is refused") {
   for (auto const* url : {"", "https://host/v1", "http://", "http://:80", "http://host:x/v1",

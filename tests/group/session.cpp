@@ -90,6 +90,24 @@ TEST_CASE("session: the next turn goes on from those that have an answer") {
         std::vector<group_turn>{{"What is it?", "A cat"}, {"Of which color?", "Black"}});
   CHECK(exists(folder.path() / "session_1" / "turn_3" / "record.jsonl"));
 }
+TEST_CASE("session: behind a turn that is gone the order stays") {
+  auto const folder = test::folder();
+  {
+    auto session = group_session(folder.path());
+    for (auto const* const question : {"One?", "Two?", "Three?"})
+      take_turn(session, question, "Yes");
+  }
+  std::filesystem::remove_all(folder / "turn_2");
+  for (auto const* const other : {"turn_07", "turn_x", "turn_", "turn_9x", "turn_9999999"})
+    std::filesystem::create_directory(folder / other);
+  auto session = group_session(folder.path());
+  CHECK(session.size() == 3);
+  CHECK(session.last_turn().first == "Three?");
+  take_turn(session, "Four?", "No");
+  CHECK(exists(folder / "turn_4" / "record.jsonl"));
+  CHECK(group_session(folder.path()).turns() ==
+        std::vector<group_turn>{{"One?", "Yes"}, {"Three?", "Yes"}, {"Four?", "No"}});
+}
 TEST_CASE("session: sessions are listed") {
   auto const folder = test::folder();
   CHECK(list_sessions(folder.path() / "none").empty());

@@ -269,6 +269,19 @@ constexpr auto unchanged = [](gguf_writer&) {};
 
 }  // namespace
 
+TEST_CASE("gguf: a part of a model is refused before anything that it lacks") {
+  auto const part_of = [](std::uint16_t count) {
+    return config_of("general.architecture", [=](gguf_writer& w) {
+      w.set("split.count", count);
+      w.set("split.no", std::uint16_t{1});
+    });
+  };
+  CHECK_THROWS_WITH(part_of(3),
+                    "m.gguf: key \"split.count\": expected one file, got part 2 of 3 "
+                    "(join them with llama-gguf-split --merge)");
+  CHECK_THROWS_WITH(part_of(1), Catch::Contains("general.architecture"));
+  CHECK(config_of("", [](gguf_writer& w) { w.set("split.count", std::uint16_t{1}); }).tied);
+}
 TEST_CASE("gguf: the metadata describe a model") {
   auto const c = config_of("", unchanged);
   CHECK(c.family == model_family::llama);

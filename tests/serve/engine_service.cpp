@@ -106,6 +106,25 @@ TEST_CASE("engine_service: tokens stand in place of a prompt, and the context ho
   CHECK(beyond({.prompt = std::string(20'000, 'a')}) == 0);
   CHECK_THROWS_WITH(asked({.tokens = {26}}), "prompt: expected tokens below 26, got 26");
 }
+TEST_CASE("engine_service: a prompt of the longest tokens fits, however long they are") {
+  auto const runs = std::make_shared<engine>(std::make_unique<counting>());
+  auto texts = engine_texts{};
+  texts.encode = [](std::string const& text) {
+    return std::vector<std::uint32_t>(text.size() / 81, 1);
+  };
+  texts.make_decoder = [] {
+    return std::make_unique<bytes_decoder>(
+        std::make_shared<std::vector<std::string> const>(26, "a"));
+  };
+  texts.text_of = [](std::uint32_t token) { return std::string(token == 1 ? 81 : 1, 'x'); };
+  auto service = engine_service(runs, std::move(texts));
+  auto const admitted = [&](std::size_t bytes) {
+    return static_cast<bool>(service.generate(
+        {.prompt = std::string(bytes, 'x')}, [](auto const&) {}, [](auto const&) {}));
+  };
+  CHECK(admitted(19 * 81));
+  CHECK_THROWS_AS(admitted(20 * 81 + 1), context_error);
+}
 TEST_CASE("engine_service: a request that nobody wants any more ends") {
   auto const got = asked({.prompt = "a", .options = {}, .wanted = [] { return false; }});
   CHECK(got.result.reason == finish_reason::cancelled);

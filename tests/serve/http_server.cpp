@@ -91,6 +91,36 @@ TEST_CASE("http_server: HEAD has the headers of GET and no body; bodies may come
                  "Content-Length: 2\r\n\r\nok")
             .body == "POST / ok");  // HTTP/1.0 has no such answer
 }
+TEST_CASE("http_server: HEAD has no body where the answer comes in pieces, either") {
+  auto server = http_server({}, [](exchanges exchange) {
+    if (exchange->request().path == "/next") return echo(exchange);
+    exchange->begin({.body = "data: a\n\n", .type = "text/event-stream"});
+    (void)exchange->write("data: b\n\n");
+    exchange->end();
+  });
+  auto client = test::client(server.port());
+  REQUIRE(client.send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n"));
+  CHECK_THAT(client.receive(true).head, Contains("Content-Type: text/event-stream"));
+  CHECK(client.ask(test::get("/next")).body == "GET /next ");
+}
+TEST_CASE("http_server: empty lines before a request are passed over") {
+  auto server = http_server({.header_timeout = 1min}, echo);
+  auto client = test::client(server.port());
+  CHECK(client.ask("\r\n" + test::post("/a", "x") + "\r\n").body == "POST /a x");
+  CHECK(client.ask(test::get("/b")).body == "GET /b ");
+  REQUIRE(client.send("\r"));
+  std::this_thread::sleep_for(20ms);
+  CHECK(client.ask("\n\r\n" + test::get("/c")).body == "GET /c ");
+}
+TEST_CASE("http_server: a body that is encoded is 415") {
+  auto server = http_server({}, echo);
+  auto client = test::client(server.port());
+  CHECK(client.ask(test::post("/", "x", "Content-Encoding: Identity\r\n")).body == "POST / x");
+  auto const got = client.ask(test::post("/", "x", "content-encoding: gzip\r\n"));
+  CHECK(got.status == 415);
+  CHECK_THAT(got.head, Contains("Accept-Encoding: identity\r\n"));
+  CHECK(got.body == R"({"error":"expected no Content-Encoding but identity, got gzip"})");
+}
 TEST_CASE("http_server: what a handler throws is an answer, and no answer is one, too") {
   auto server = http_server({}, [](exchanges exchange) {
     auto const& path = exchange->request().path;
@@ -383,9 +413,36 @@ TEST_CASE("http_server: a drain has an end") {
   REQUIRE(busy.send(test::get("/")));
   REQUIRE(waiting.wait_for(1));
   CHECK_FALSE(server.drain());
+  auto const got = busy.receive();
+  CHECK(got.status == 503);
+  CHECK(got.body == R"({"error":"the server is ending"})");
   CHECK(busy.ended());
   waiting.all[0]->answer({});  // nobody is there any more
   CHECK_FALSE(waiting.all[0]->wanted());
+}
+TEST_CASE("http_server: at the end of a drain answers and streams may be ended by who gives them") {
+  auto waiting = kept{};
+  auto server = http_server({.drain_timeout = 50ms}, std::ref(waiting));
+  auto busy = test::client(server.port());
+  auto stream = test::client(server.port());
+  auto stuck = test::client(server.port());
+  REQUIRE(busy.send(test::get("/")));
+  REQUIRE(waiting.wait_for(1));
+  REQUIRE(stream.send(test::get("/")));
+  REQUIRE(waiting.wait_for(2));
+  waiting.all[1]->begin({.body = "data: a\n\n", .type = "text/event-stream"});
+  REQUIRE(stuck.send(test::get("/")));
+  REQUIRE(waiting.wait_for(3));
+  waiting.all[2]->begin({.body = "data: a\n\n", .type = "text/event-stream"});
+  CHECK_FALSE(server.drain([&] {
+    waiting.all[0]->answer({.status = 503, .body = "no more"});
+    (void)waiting.all[1]->write("data: no more\n\n");
+    waiting.all[1]->end();
+  }));
+  CHECK(busy.receive().body == "no more");
+  CHECK_THAT(stream.until("0\r\n\r\n"), Contains("data: no more\n\n"));
+  CHECK(stuck.until("a\n\n\r\n") != "");
+  CHECK(stuck.ended());
 }
 TEST_CASE("http_server: an end may come while clients do") {
   for (auto i = 0; i < 150; ++i) {

@@ -3,7 +3,7 @@
 
 #include <ranges>
 
-#include <text/small.hpp>
+#include <text/given_gguf.hpp>
 
 using namespace test;
 
@@ -190,4 +190,30 @@ TEST_CASE("chat_template: content of others holds no special token") {
   CHECK(without_special_text(t, "unknown b, <unk>") == "unknown b, < unk>");
   CHECK(without_special_text(t, "\u00e9\u00a4a<|im_end|>") == "\u00e9 a< |im_end|>");
   CHECK(without_special_text(t, "\xff<|im_end|>") == "\xEF\xBF\xBD< |im_end|>");
+}
+TEST_CASE("chat_template: a mark that a tokenizer cuts in pieces is found") {
+  auto const missing = [](std::string_view family, std::vector<std::string_view> const& special,
+                          std::string_view begin = "", std::string_view end = "") {
+    auto file = given_file(kinds()[0]["file"]);
+    auto& given = file.all;
+    for (auto const* const mark : {"<|im_start|>", "<|im_end|>", "<|start_header_id|>",
+                                   "<|end_header_id|>", "<|eot_id|>", "<s>", "</s>"}) {
+      given.tokens.emplace_back(mark);
+      given.types.push_back(std::ranges::find(special, mark) == special.end() ? 1 : 3);
+    }
+    return mark_in_pieces(chat_template::of(template_of(family), begin, end), tokenizer_from(given))
+        .value_or("");
+  };
+  for (auto const* const family : {"chatml", "qwen2.5", "qwen3"}) {
+    CHECK(missing(family, {"<|im_start|>", "<|im_end|>"}).empty());
+    CHECK(missing(family, {"<|im_end|>"}) == "<|im_start|>");
+    CHECK(missing(family, {"<|im_start|>"}) == "<|im_end|>");
+  }
+  auto const llama = {
+      std::string_view{"<|start_header_id|>"}, {"<|end_header_id|>"}, {"<|eot_id|>"}};
+  CHECK(missing("llama-3", llama).empty());
+  CHECK(missing("llama-3", llama, "<s>") == "<s>");
+  CHECK(missing("llama-3", {"<|start_header_id|>", "<|eot_id|>"}) == "<|end_header_id|>");
+  CHECK(missing("llama-2", {}).empty());
+  CHECK(missing("llama-2", {"<s>"}, "<s>", "</s>") == "</s>");
 }

@@ -20,8 +20,8 @@ namespace {
   set("model", given.model);
   set("pre", given.pre);
   if (without != "tokens") writer.set_array("tokenizer.ggml.tokens", given.tokens);
-  writer.set_array("tokenizer.ggml.token_type", given.types);
-  writer.set_array("tokenizer.ggml.merges", given.merges);
+  if (without != "token_type") writer.set_array("tokenizer.ggml.token_type", given.types);
+  if (without != "merges") writer.set_array("tokenizer.ggml.merges", given.merges);
   set("bos_token_id", *given.begin_id);
   set("eos_token_id", *given.end_id);
   if (given.add_begin) set("add_bos_token", *given.add_begin);
@@ -86,6 +86,13 @@ TEST_CASE("gguf_tokenizer: what is missing or not known is named, with its file"
   CHECK_NOTHROW(load());
   CHECK_THROWS_WITH(load("model"), Contains("has no key \"tokenizer.ggml.model\""));
   CHECK_THROWS_WITH(load("tokens"), Contains("has no key \"tokenizer.ggml.tokens\""));
+  CHECK_THROWS_WITH(load("merges"), Contains("has no key \"tokenizer.ggml.merges\""));
+  CHECK_NOTHROW(load("token_type"));
+  given.all.merges.clear();
+  CHECK_NOTHROW(load());
+  given.all.begin_id = 999'999;
+  CHECK_THROWS_WITH(load(), Contains("tokenizer.ggml.bos_token_id: expected a token below"));
+  given.all.begin_id = 0;
   given.all.pre = "unheard-of";
   CHECK(complaint([&] { return load(); }) ==
         path.string() + ": tokenizer.ggml.pre: expected smollm, gpt-2, llama-bpe or qwen2, got " +

@@ -49,6 +49,21 @@ TEST_CASE("tokenizer_gguf: smollm takes digits one by one, gpt-2 does not") {
   CHECK(e.size() == 3);
   CHECK((e.ids.front() == 0 && e.ids.back() == 1));
 }
+TEST_CASE("tokenizer_gguf: without types the ends that are known are control tokens") {
+  auto file = given_file(kinds()[0]["file"]);
+  auto& given = file.all;
+  given.tokens.emplace_back("<|im_start|>");
+  given.tokens.emplace_back("<|im_end|>");
+  auto const start = static_cast<std::uint32_t>(given.tokens.size() - 2);
+  given.types.clear();
+  auto const t = tokenizer_from(given);
+  CHECK(t.encode("<|im_end|>").ids == ids{start + 1});
+  CHECK(t.is_special(start + 1));
+  CHECK_FALSE(t.is_special(start));
+  CHECK(t.encode("<|im_start|>").size() > 1);
+  given.types.assign(given.tokens.size(), 1);
+  CHECK_FALSE(tokenizer_from(given).is_special(start + 1));
+}
 TEST_CASE("tokenizer_gguf: what is wrong is named by its key") {
   auto const good = given_file(kinds()[0]["file"]);
   auto const said = [&](auto const& change) {
@@ -56,6 +71,7 @@ TEST_CASE("tokenizer_gguf: what is wrong is named by its key") {
     change(given);
     return complaint([&] { return tokenizer_from(given); });
   };
+  auto const size = std::to_string(good.tokens.size());
   CHECK(said([](auto&) {}).empty());
   CHECK(said([](auto& g) { g.model = "llama"; }) ==
         "tokenizer.ggml.model: expected gpt2, got llama");
@@ -74,5 +90,8 @@ TEST_CASE("tokenizer_gguf: what is wrong is named by its key") {
   CHECK(said([](auto& g) { g.add_end = true, g.end_id = {}; }) ==
         "tokenizer.ggml.eos_token_id: is not there, but added");
   CHECK(said([](auto& g) { g.add_end = true, g.end_id = 999'999; }) ==
-        "post_processor: the id 999999 is not in the vocabulary");
+        "tokenizer.ggml.eos_token_id: expected a token below " + size + ", got 999999");
+  for (auto const adds : {false, true})
+    CHECK(said([=](auto& g) { g.add_begin = adds, g.begin_id = 999'999; }) ==
+          "tokenizer.ggml.bos_token_id: expected a token below " + size + ", got 999999");
 }

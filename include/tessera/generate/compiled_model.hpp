@@ -15,10 +15,14 @@
 namespace tessera {
 
 /// A GGUF file that is open; what looks into it lives as long.
+///
+/// Errors  file_error also for a part of a model
 struct open_gguf {
   mapped_file file;
   gguf content;
-  explicit open_gguf(std::filesystem::path const& path) : file(path), content(file) {}
+  explicit open_gguf(std::filesystem::path const& path) : file(path), content(file) {
+    expect_one_file(content);
+  }
 };
 
 /// A language model of a file, and what it takes.

@@ -106,17 +106,20 @@ class engine {
   }
   /// Takes nothing more, and returns when all has ended. Not to be called by `part` or `done`.
   void close() { end(false); }
+  /// Takes nothing more and cancels what has not ended, which the engine's thread tells each.
+  void cancel() { say_end(true); }
 
  private:
   using sequence = detail::sequence;
 
+  void say_end(bool cancels) {
+    auto const lock = std::lock_guard{mutex_};
+    closed_ = true;
+    cancels_ = cancels_ || cancels;
+    changed_.notify_all();
+  }
   void end(bool cancels) {
-    {
-      auto const lock = std::lock_guard{mutex_};
-      closed_ = true;
-      cancels_ = cancels_ || cancels;
-      changed_.notify_all();
-    }
+    say_end(cancels);
     auto const lock = std::lock_guard{joining_};
     if (thread_.joinable()) thread_.join();
   }

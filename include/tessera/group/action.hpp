@@ -40,14 +40,31 @@ namespace detail {
   auto const behind = text.find_first_not_of(" \t\r", text.find_first_not_of('`', at));
   return behind == std::string_view::npos || text[behind] == '\n';
 }
+/// What is behind backticks and the name of a language, if they have one.
+[[nodiscard]] inline auto behind_name(std::string_view text, std::size_t at) -> std::size_t {
+  constexpr auto names = std::string_view{"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"};
+  return text.find_first_not_of(names, text.find_first_not_of('`', at));
+}
 /// Where they begin a line, or end it but for a name.
 [[nodiscard]] inline auto opens_block(std::string_view text, std::size_t at) -> bool {
-  constexpr auto names = std::string_view{"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"};
-  auto const name = text.find_first_not_of('`', at);
-  return begins_line(text, at) || ends_line(text, text.find_first_not_of(names, name));
+  return begins_line(text, at) || ends_line(text, behind_name(text, at));
+}
+/// What stands in a block that is one whole line, where there are no backticks behind it.
+[[nodiscard]] inline auto in_one_line(std::string_view text, std::size_t first)
+    -> std::optional<std::string_view> {
+  constexpr auto fence = std::string_view{"```"};
+  constexpr auto none = std::string_view::npos;
+  auto const line = text.substr(0, text.find('\n', first));
+  auto const begin = behind_name(line, first);
+  auto end = line.rfind(fence);
+  while (end > 0 && line[end - 1] == '`') --end;
+  if (begin == none || end < begin || not begins_line(text, first) || not ends_line(text, end) ||
+      text.find(fence, line.size()) != none)
+    return std::nullopt;
+  return text.substr(begin, end - begin);
 }
 /// What stands in the only block of code of a text, as models like to write JSON; else the text.
-/// What is in a line is none: an answer may have blocks of its own.
+/// What is in a line with others is none: an answer may have blocks of its own.
 [[nodiscard]] inline auto unfenced(std::string_view text) -> std::string_view {
   constexpr auto fence = std::string_view{"```"};
   constexpr auto none = std::string_view::npos;
@@ -55,6 +72,7 @@ namespace detail {
   while (first != none && not opens_block(text, first))
     first = text.find(fence, text.find_first_not_of('`', first));
   if (first == none) return text;
+  if (auto const line = in_one_line(text, first)) return *line;
   auto const begin = text.find('\n', first);
   if (begin == none) return text;
   auto const last_before = [&](std::size_t at) {

@@ -4,6 +4,7 @@
 #include <tessera/group/action.hpp>
 #include <tessera/group/detail/event_lines.hpp>
 #include <tessera/group/detail/http_call.hpp>
+#include <tessera/io/json_text.hpp>
 
 #include <thread>
 
@@ -25,6 +26,47 @@ struct remote_agent_options {
 };
 
 namespace detail {
+
+/// JSON that an address sends, which may be anything; discarded where it is none.
+///
+/// Errors  std::runtime_error for more levels than are read
+[[nodiscard]] inline auto json_of_address(std::string_view text) -> nlohmann::json {
+  if (is_too_deep(text))
+    throw std::runtime_error("expected JSON of at most " + std::to_string(most_json_levels) +
+                             " levels, got more");
+  return nlohmann::json::parse(text, nullptr, false);
+}
+/// A member of members, without a copy; null where it is not there.
+[[nodiscard]] inline auto find_in(nlohmann::json const& value, char const* pointer)
+    -> nlohmann::json const* {
+  auto const at = nlohmann::json::json_pointer{pointer};
+  return value.contains(at) ? &value[at] : nullptr;
+}
+/// The same of a text that is not empty.
+[[nodiscard]] inline auto text_in(nlohmann::json const& value, char const* pointer)
+    -> std::string const* {
+  auto const* const found = find_in(value, pointer);
+  auto const* const text = found != nullptr ? found->get_ptr<std::string const*>() : nullptr;
+  return text != nullptr && not text->empty() ? text : nullptr;
+}
+/// As much of a text as a line has room for, in UTF-8.
+[[nodiscard]] inline auto beginning_of_text(std::string_view text) -> std::string {
+  constexpr auto most = std::size_t{200};
+  auto end = std::min(text.size(), most);
+  while (end < text.size() && end > most - 4 && (static_cast<unsigned char>(text[end]) >> 6U) == 2)
+    --end;
+  return valid_utf8(trimmed(text.substr(0, end)));
+}
+/// What an address says of its error, in one of the forms that are in use, or how it begins.
+[[nodiscard]] inline auto message_of_error(std::string_view body) -> std::string {
+  auto const parsed = is_too_deep(body) ? nlohmann::json{} : json_of_address(body);
+  for (auto const* const place : {"/error", "/error/message", "/message", "/detail"})
+    if (auto const* const text = text_in(parsed, place)) return beginning_of_text(*text);
+  if (auto const* const detail = find_in(parsed, "/detail"))
+    return beginning_of_text(
+        detail->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return beginning_of_text(body);
+}
 
 /// The conversation of one agent with its address.
 class remote_conversation {
@@ -124,7 +166,7 @@ class remote_conversation {
       if (not rest(wanted)) return {};
     }
     auto& post = *tried;
-    if (auto const type = post.type();
+    if (auto const type = post.header(boost::beast::http::field::content_type);
         not boost::beast::iequals(type.substr(0, 17), "text/event-stream"))
       throw std::runtime_error("expected text/event-stream, got " + type.substr(0, 60));
     auto lines = event_lines{};
@@ -144,15 +186,16 @@ class remote_conversation {
     auto const status = call.await_head(options_.silence, wanted);
     if (status == 0) return false;
     if (status != 200) refuse(status, call, wanted);
-    auto const list = nlohmann::json::parse(whole(call, wanted), nullptr, false);
-    auto names = std::vector<std::string>{};
-    if (list.is_object() && list.contains("data") && list["data"].is_array())
-      for (auto const& one : list["data"])
-        if (auto const name =
-                one.is_object() ? one.value("id", nlohmann::json{}) : nlohmann::json{};
-            name.is_string())
-          names.push_back(name.get<std::string>());
+    auto const text = whole(call, most_models, wanted);
     if (not wanted()) return false;
+    if (text.size() > most_models)
+      throw std::runtime_error("expected a list of models of at most " +
+                               std::to_string(most_models) + " bytes, got more");
+    auto const list = json_of_address(text);
+    auto names = std::vector<std::string>{};
+    if (auto const* const data = find_in(list, "/data"); data != nullptr && data->is_array())
+      for (auto const& one : *data)
+        if (auto const* const name = text_in(one, "/id")) names.push_back(*name);
     if (names.size() != 1) throw std::runtime_error(fault_of_models(names));
     options_.model = names.front();
     return true;
@@ -164,14 +207,16 @@ class remote_conversation {
       text += (i == 0 ? "the address has " : ", ") + names[i].substr(0, 100);
     return text;
   }
-  /// The rest of an answer, up to a bound.
-  [[nodiscard]] auto whole(http_call& call, std::function<bool()> const& wanted) const
-      -> std::string {
+  static constexpr auto most_models = std::size_t{4} << 20U;  ///< bytes of a list of them
+  static constexpr auto most_error = std::size_t{64} * 1024;  ///< bytes of an error
+  /// The rest of an answer; where it is more than `most`, so much and little more.
+  [[nodiscard]] auto whole(http_call& call, std::size_t most,
+                           std::function<bool()> const& wanted) const -> std::string {
     auto text = std::string{};
     for (auto more = call.next(options_.silence, wanted); more && not more->empty();
          more = call.next(options_.silence, wanted)) {
       text += *more;
-      if (text.size() > std::size_t{64} * 1024) break;
+      if (text.size() > most) break;
     }
     return text;
   }
@@ -192,37 +237,33 @@ class remote_conversation {
       ended_ = true;
       return;
     }
-    auto const chunk = nlohmann::json::parse(data, nullptr, false);
+    auto const chunk = json_of_address(data);
     if (not chunk.is_object()) throw std::runtime_error("expected JSON in its events, got none");
-    if (chunk.contains("error") && not chunk["error"].is_null())
-      throw std::runtime_error(message_of(chunk));
+    if (auto const* const error = find_in(chunk, "/error");
+        error != nullptr && not error->is_null())
+      throw std::runtime_error(message_of_error(data));
     // Not all say [DONE] behind it.
-    auto const reason = chunk.value(reason_, nlohmann::json{});
-    ended_ = reason.is_string() && not reason.get_ref<std::string const&>().empty();
-    auto piece = chunk.value(content_, nlohmann::json{});
-    if (not piece.is_string()) return;
-    reply_ += piece.get_ref<std::string const&>();
+    ended_ = text_in(chunk, "/choices/0/finish_reason") != nullptr;
+    auto const* const piece = text_in(chunk, "/choices/0/delta/content");
+    if (piece == nullptr) return;
+    reply_ += *piece;
     if (reply_.size() > options_.most_text)
       throw std::runtime_error("the reply has more than " + std::to_string(options_.most_text) +
                                " bytes");
-    round.text(piece.get<std::string>());
-  }
-  [[nodiscard]] static auto message_of(nlohmann::json const& body) -> std::string {
-    auto const message =
-        body.value(nlohmann::json::json_pointer{"/error/message"}, nlohmann::json{});
-    return message.is_string() ? message.get<std::string>().substr(0, 300) : "an error";
+    round.text(*piece);
   }
   [[noreturn]] void refuse(unsigned status, http_call& post,
                            std::function<bool()> const& wanted) const {
-    auto const body = nlohmann::json::parse(whole(post, wanted), nullptr, false);
-    throw std::runtime_error("status " + std::to_string(status) +
-                             (body.is_object() ? ", " + message_of(body) : std::string{}));
+    auto text = "status " + std::to_string(status);
+    if (auto const place = post.header(boost::beast::http::field::location);
+        status / 100 == 3 && not place.empty())
+      text += " to " + beginning_of_text(place);
+    auto const message = message_of_error(whole(post, most_error, wanted));
+    throw std::runtime_error(text + (message.empty() ? "" : ", " + message));
   }
 
   remote_agent_options options_;
   http_address address_;
-  nlohmann::json::json_pointer content_{"/choices/0/delta/content"};
-  nlohmann::json::json_pointer reason_{"/choices/0/finish_reason"};
   std::vector<group_message> messages_;
   std::size_t version_ = 0;  ///< of the answers that it was told of
   std::optional<group_view> injected_;

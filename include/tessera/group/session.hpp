@@ -5,6 +5,7 @@
 #include <tessera/group/record.hpp>
 #include <tessera/io/file.hpp>
 
+#include <charconv>
 #include <fstream>
 #include <optional>
 #include <tuple>
@@ -80,8 +81,8 @@ class session_turn {
   std::ofstream record_;
 };
 
-/// A session: turn_1, turn_2, ... in one folder. The turns that have an answer are what the next
-/// question goes on from.
+/// A session: turn_1, turn_2, ... in one folder, of which some may be gone. The turns that have an
+/// answer are what the next question goes on from.
 ///
 /// Errors  file_error where the folder cannot be made or read or is a turn's, or a turn is no
 ///         UTF-8;
@@ -165,8 +166,18 @@ class group_session {
     return folder_ / ("turn_" + std::to_string(number));
   }
   [[nodiscard]] auto highest_turn() const -> std::size_t {
+    constexpr auto begin = std::string_view{"turn_"};
+    constexpr auto most_digits = std::size_t{6};
     auto highest = std::size_t{0};
-    while (exists(turn_folder(highest + 1))) ++highest;
+    auto error = std::error_code{};
+    for (auto const& one : std::filesystem::directory_iterator(folder_, error)) {
+      auto const name = one.path().filename().string();
+      if (not name.starts_with(begin) || name.size() > begin.size() + most_digits) continue;
+      auto number = std::size_t{0};
+      (void)std::from_chars(name.data() + begin.size(), name.data() + name.size(), number);
+      if (turn_folder(number).filename() == name) highest = std::max(highest, number);
+    }
+    if (error) throw file_error(folder_, "cannot be read: " + error.message());
     return highest;
   }
   /// The file of a turn's answer, where it has one.

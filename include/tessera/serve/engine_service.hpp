@@ -4,6 +4,9 @@
 #include <tessera/generate/engine.hpp>
 #include <tessera/serve/text_service.hpp>
 
+#include <algorithm>
+#include <mutex>
+
 namespace tessera::inline TESSERA_TARGET {
 
 /// How texts become tokens of one model, and back. Called on several threads at once.
@@ -58,16 +61,23 @@ class engine_service final : public text_service {
   }
   /// What cannot be as few tokens as the context holds is refused before it is taken apart, which
   /// takes a thread of the server as long as the text is.
-  void check_length(text_request const& request) const {
-    constexpr auto longest_token = std::size_t{64};  // bytes, of all tokens of a text in the mean
+  void check_length(text_request const& request) {
+    constexpr auto usual = std::size_t{64};  // bytes, of all tokens of a text in the mean
     auto bytes = request.prompt.size();
     for (auto const& one : request.messages) bytes += one.content.size();
     auto const context = engine_->bounds().context;
-    if (bytes > context * longest_token) throw context_error::of_text(context, bytes);
+    if (bytes <= context * usual) return;
+    std::call_once(once_, [this] {
+      for (auto token = std::uint32_t{0}; token < engine_->bounds().vocabulary; ++token)
+        longest_token_ = std::max(longest_token_, texts_.text_of(token).size());
+    });
+    if (bytes > context * longest_token_) throw context_error::of_text(context, bytes);
   }
 
   std::shared_ptr<engine> engine_;
   engine_texts texts_;
+  std::once_flag once_;
+  std::size_t longest_token_ = 1;  ///< bytes; known when it is asked for
 };
 
 }  // namespace tessera::inline TESSERA_TARGET

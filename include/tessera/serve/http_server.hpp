@@ -24,8 +24,9 @@ namespace tessera {
 /// Errors  std::runtime_error where the address cannot be listened on, and where the system has no
 ///         thread to give. Clients get 400 for what is
 ///         no HTTP, 401 without the token, 408 where they take too long, 413 and 431 for what is
-///         too large, 429 where too many requests wait, 503 where an answer takes too long, where
-///         connections are too many and while the server ends: tests/serve/http_server.cpp
+///         too large, 415 for a body that is encoded, 429 where too many requests wait, 503 where
+///         an answer takes too long, where connections are too many and while the server ends:
+///         tests/serve/http_server.cpp
 class http_server {
  public:
   http_server(http_options options, http_handler handler)
@@ -52,10 +53,13 @@ class http_server {
   [[nodiscard]] auto connections() const -> std::size_t { return core_->connections; }
 
   /// Lets what is in flight end, refuses what is new, and returns when all is answered or the time
-  /// of the options is over: false then. The server has ended.
-  auto drain() -> bool {
+  /// of the options is over: false then. `at_limit` is called at that time, for who answers to end
+  /// its streams; who waits a second later for an answer that has not begun gets 503. The server
+  /// has ended.
+  auto drain(std::function<void()> const& at_limit = {}) -> bool {
     core_->begin_drain();
     auto const all = core_->await_silence(core_->options.drain_timeout);
+    if (not all) end_rest(at_limit);
     stop();
     return all;
   }
@@ -69,15 +73,26 @@ class http_server {
   }
   /// Waits for SIGTERM or SIGINT, calls `on_signal` and drains; a second signal ends the program
   /// as ever.
-  auto run_until_signal(std::function<void()> const& on_signal = {}) -> bool {
+  auto run_until_signal(std::function<void()> const& on_signal = {},
+                        std::function<void()> const& at_limit = {}) -> bool {
     auto const guard = interrupt_guard{};
     while (not interrupt_guard::requested())
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
     if (on_signal) on_signal();
-    return drain();
+    return drain(at_limit);
   }
 
  private:
+  void end_rest(std::function<void()> const& at_limit) {
+    constexpr auto most = std::chrono::seconds{1};
+    if (at_limit) {
+      at_limit();
+      (void)core_->await_silence(most);
+    }
+    core_->refuse_waiting();
+    (void)core_->await_silence(most);
+  }
+
   std::shared_ptr<detail::http_core> core_;
   std::vector<std::thread> threads_;
 };

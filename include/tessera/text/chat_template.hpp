@@ -53,6 +53,16 @@ class chat_template {
     if (match_.style->family == llama_2) return end_text_;
     return match_.style->family == llama_3 ? "<|eot_id|>" : "<|im_end|>";
   }
+  /// What the template writes between texts, for a tokenizer to read as one special token each.
+  [[nodiscard]] auto marks() const -> std::vector<std::string_view> {
+    using enum detail::chat_style::kind;
+    auto result = std::vector<std::string_view>{"<|im_start|>", "<|im_end|>"};
+    if (match_.style->family == llama_2) result = {begin_text_, end_text_};
+    if (match_.style->family == llama_3)
+      result = {begin_text_, "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"};
+    std::erase(result, std::string_view{});
+    return result;
+  }
   /// What the system says where a conversation does not begin with it.
   [[nodiscard]] auto default_system() const -> std::optional<std::string> const& {
     return match_.default_system;
@@ -195,7 +205,7 @@ namespace detail {
   auto const tokens = words.encode(text, {.add_special_tokens = false});
   for (auto i = std::size_t{0}; i < tokens.size(); ++i) {
     if (not words.is_special(tokens.ids[i])) continue;
-    auto const name = *words.token(tokens.ids[i]);
+    auto const name = words.token(tokens.ids[i]).value_or("");
     auto const begin = letters[tokens.offsets[i].begin];  // it may take spaces around it along
     auto const end = letters[tokens.offsets[i].end];
     auto const at = text.substr(begin, end - begin).find(name);
@@ -206,6 +216,17 @@ namespace detail {
 }
 
 }  // namespace detail
+
+/// The first of a template's marks that a tokenizer does not read as one special token: with it the
+/// model sees no turns. Nothing where it reads all.
+[[nodiscard]] inline auto mark_in_pieces(chat_template const& form, tokenizer const& words)
+    -> std::optional<std::string> {
+  for (auto const mark : form.marks()) {
+    auto const ids = words.encode(mark, {.add_special_tokens = false}).ids;
+    if (ids.size() != 1 || not words.is_special(ids.front())) return std::string{mark};
+  }
+  return std::nullopt;
+}
 
 /// Whether a turn's content holds a token that is special to the model, as an end of turn.
 [[nodiscard]] inline auto has_special_text(tokenizer const& words, std::string_view content)

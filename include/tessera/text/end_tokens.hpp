@@ -2,10 +2,9 @@
 #pragma once
 
 #include <tessera/io/gguf.hpp>
-#include <tessera/text/tokenizer.hpp>
+#include <tessera/text/tokenizer_gguf.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace tessera {
 
@@ -30,9 +29,7 @@ namespace tessera {
       add(*id);
     }
   if (auto const id = words.id_of(end_of_turn)) add(*id);
-  constexpr auto known = std::to_array<std::string_view>(
-      {"<|eot_id|>", "<|im_end|>", "<|end|>", "<|endoftext|>", "<|eom_id|>", "<end_of_turn>"});
-  for (auto const name : known)
+  for (auto const name : detail::known_end_tokens)
     if (auto const id = words.id_of(name); id && words.is_special(*id)) add(*id);
   if (result.empty()) file.fail("has no key \"tokenizer.ggml.eos_token_id\"");
   return result;

@@ -19,8 +19,9 @@ namespace tessera {
     given.tokens.push_back(text);
   if (auto const types = file.find_array<std::int32_t>(key("token_type")))
     for (auto const type : *types) given.types.push_back(type);
-  if (auto const merges = file.find_array<std::string_view>(key("merges")))
-    for (auto const merge : *merges) given.merges.push_back(merge);
+  if (given.model == "gpt2")  // without them every text would become single bytes
+    for (auto const merge : file.get_array<std::string_view>(key("merges")))
+      given.merges.push_back(merge);
   given.begin_id = file.find<std::uint32_t>(key("bos_token_id"));
   given.end_id = file.find<std::uint32_t>(key("eos_token_id"));
   given.add_begin = file.find<bool>(key("add_bos_token"));

@@ -3,6 +3,9 @@
 
 #include <tessera/text/tokenizer.hpp>
 
+#include <algorithm>
+#include <array>
+
 namespace tessera {
 
 /// What a GGUF file says of its tokenizer, under keys that begin with "tokenizer.ggml.". The texts
@@ -11,7 +14,8 @@ struct gguf_vocabulary {
   std::string_view model;                 ///< model: "gpt2", byte pairs over bytes
   std::string_view pre;                   ///< pre: how a text is cut into words
   std::vector<std::string_view> tokens;   ///< tokens, by id
-  std::vector<std::int32_t> types;        ///< token_type: 1 normal, 3 control, 4 added by a user
+  std::vector<std::int32_t> types;        ///< token_type: 1 normal, 3 control, 4 added by a user;
+                                          ///< none: ends that are known are control tokens
   std::vector<std::string_view> merges;   ///< merges: "a b"
   std::optional<std::uint32_t> begin_id;  ///< bos_token_id
   std::optional<std::uint32_t> end_id;    ///< eos_token_id
@@ -45,17 +49,27 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
   }
   parts.pre_tokenizers.emplace_back(write_bytes_as_letters{});
 }
+/// Tokens that end a turn or a text, by their names.
+/// Source  llama.cpp, src/llama-vocab.cpp, which takes them as control tokens
+inline constexpr auto known_end_tokens = std::to_array<std::string_view>(
+    {"<|eot_id|>", "<|im_end|>", "<|end|>", "<|endoftext|>", "<|eom_id|>", "<end_of_turn>"});
 [[nodiscard]] inline auto added_tokens_of(gguf_vocabulary const& given)
     -> std::vector<added_token> {
+  constexpr auto normal = 1;
   constexpr auto control = 3;
   constexpr auto by_user = 4;
+  auto const type_of = [&](std::size_t id) {
+    if (not given.types.empty()) return given.types[id];
+    auto const is_end = [&](std::string_view name) { return name == given.tokens[id]; };
+    return std::ranges::any_of(known_end_tokens, is_end) ? control : normal;
+  };
   auto result = std::vector<added_token>{};
-  for (auto id = std::size_t{0}; id < given.types.size(); ++id)
-    if (given.types[id] == control || given.types[id] == by_user)
+  for (auto id = std::size_t{0}; id < given.tokens.size(); ++id)
+    if (auto const type = type_of(id); type == control || type == by_user)
       result.push_back({.text = std::string{given.tokens[id]},
                         .id = static_cast<std::uint32_t>(id),
                         .normalized = false,
-                        .special = given.types[id] == control});
+                        .special = type == control});
   return result;
 }
 /// Texts of Llama 3 begin with a token, where there is one and nothing else is said; others do not.
@@ -65,18 +79,21 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
 }
 [[nodiscard]] inline auto places_of(gguf_vocabulary const& given) -> post_processor {
   auto result = post_processor{};
-  auto const token = [](std::optional<std::uint32_t> id, char const* key) {
-    if (not id)
-      throw text_error(std::string{"tokenizer.ggml."} + key + ": is not there, but added");
-    return template_piece{template_piece::source::tokens, 0, {*id}};
+  auto const token = [&](std::optional<std::uint32_t> id, char const* key, bool is_added) {
+    auto const name = std::string{"tokenizer.ggml."} + key;
+    if (is_added && not id) throw text_error(name + ": is not there, but added");
+    if (id && *id >= given.tokens.size())
+      throw text_error(name + ": expected a token below " + std::to_string(given.tokens.size()) +
+                       ", got " + std::to_string(*id));
+    return template_piece{template_piece::source::tokens, 0, {id.value_or(0)}};
   };
+  auto const begin = token(given.begin_id, "bos_token_id", adds_begin(given));
+  auto const end = token(given.end_id, "eos_token_id", given.add_end);
   if (adds_begin(given)) {
-    auto const begin = token(given.begin_id, "bos_token_id");
     result.single.insert(result.single.begin(), begin);
     result.pair.insert(result.pair.begin(), begin);
   }
   if (given.add_end) {
-    auto const end = token(given.end_id, "eos_token_id");
     result.single.push_back(end);
     result.pair.push_back(end);
   }
@@ -88,7 +105,8 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
 /// The tokenizer that a GGUF file has in it, of byte pairs over bytes.
 ///
 /// Errors  text_error that names the key: a kind that is not known, tokens and types that are not
-///         as many, a merge of what is no token: tests/text/tokenizer_gguf.cpp
+///         as many, a merge of what is no token, a begin or end that is none:
+///         tests/text/tokenizer_gguf.cpp
 /// Source  ids are those of Hugging Face's tokenizers with the same steps:
 /// tests/text/tokenizer_gguf.cpp
 [[nodiscard]] inline auto tokenizer_from(gguf_vocabulary const& given) -> tokenizer {

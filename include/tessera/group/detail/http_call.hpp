@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -26,6 +27,7 @@ namespace tessera::detail {
 class http_call {
   using tcp = boost::asio::ip::tcp;
   using error_code = boost::system::error_code;
+  using parser = boost::beast::http::response_parser<boost::beast::http::buffer_body>;
 
  public:
   using clock = std::chrono::steady_clock;
@@ -41,7 +43,6 @@ class http_call {
     if (not token.empty()) request_.set(field::authorization, "Bearer " + token);
     request_.keep_alive(false);
     request_.prepare_payload();
-    response_.body_limit(boost::none);
     resolver_.async_resolve(to.name(), to.port, [this](error_code error, auto const& found) {
       if (error) {
         end(error);
@@ -55,24 +56,25 @@ class http_call {
   auto await_head(std::chrono::milliseconds silence, std::function<bool()> const& wanted)
       -> unsigned {
     if (not await(silence, wanted)) return 0;
-    return response_.get().result_int();
+    return response_->get().result_int();
   }
-  [[nodiscard]] auto type() const -> std::string {
-    return std::string{response_.get()[boost::beast::http::field::content_type]};
+  /// A header of the answer; empty where it has none of that name.
+  [[nodiscard]] auto header(boost::beast::http::field name) const -> std::string {
+    return std::string{response_->get()[name]};
   }
   /// The next bytes of the body; none at its end, and nothing where `wanted` says false before.
   auto next(std::chrono::milliseconds silence, std::function<bool()> const& wanted)
       -> std::optional<std::string_view> {
-    if (response_.is_done()) return std::string_view{};
+    if (response_->is_done()) return std::string_view{};
     done_.reset();
-    auto& body = response_.get().body();
+    auto& body = response_->get().body();
     body.data = bytes_.data();
     body.size = bytes_.size();
-    boost::beast::http::async_read_some(stream_, buffer_, response_,
+    boost::beast::http::async_read_some(stream_, buffer_, *response_,
                                         [this](error_code error, std::size_t) { end(error); });
     if (not await(silence, wanted)) return std::nullopt;
-    auto const count = bytes_.size() - response_.get().body().size;
-    if (count == 0 && not response_.is_done()) return next(silence, wanted);
+    auto const count = bytes_.size() - response_->get().body().size;
+    if (count == 0 && not response_->is_done()) return next(silence, wanted);
     return std::string_view{bytes_.data(), count};
   }
 
@@ -83,9 +85,23 @@ class http_call {
         end(error);
         return;
       }
-      boost::beast::http::async_read_header(stream_, buffer_, response_,
-                                            [this](error_code e, std::size_t) { end(e); });
+      read_head();
     });
+  }
+  /// Interim answers may come before the one that counts (RFC 9110, 15.2).
+  void read_head() {
+    response_ = std::make_unique<parser>();
+    auto& response = *response_;
+    response.header_limit(64 * 1024);
+    response.body_limit(boost::none);
+    boost::beast::http::async_read_header(stream_, buffer_, response,
+                                          [this](error_code error, std::size_t) {
+                                            auto const status = response_->get().result_int();
+                                            if (not error && status / 100 == 1 && status != 101)
+                                              read_head();
+                                            else
+                                              end(error);
+                                          });
   }
   void end(error_code error) { done_ = error; }
   /// False where it is not waited for any more.
@@ -109,7 +125,7 @@ class http_call {
   boost::beast::tcp_stream stream_ = boost::beast::tcp_stream{context_};
   boost::beast::flat_buffer buffer_;
   boost::beast::http::request<boost::beast::http::string_body> request_;
-  boost::beast::http::response_parser<boost::beast::http::buffer_body> response_;
+  std::unique_ptr<parser> response_;
   std::array<char, 4096> bytes_{};
   std::optional<error_code> done_;
 };

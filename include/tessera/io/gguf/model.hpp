@@ -67,11 +67,24 @@ inline void read_gguf_factors(gguf const& file, model_config& c) {
 
 }  // namespace detail
 
+/// Errors  file_error for a part of a model that llama-gguf-split has cut, which has its tensors in
+///         several files
+inline void expect_one_file(gguf const& file) {
+  auto const count = file.find<std::uint32_t>("split.count").value_or(1);
+  if (count <= 1) return;
+  auto const part = file.find<std::uint32_t>("split.no");
+  file.fail("key \"split.count\": expected one file, got " +
+            (part ? "part " + std::to_string(std::uint64_t{*part} + 1) : std::string{"a part"}) +
+            " of " + std::to_string(count) + " (join them with llama-gguf-split --merge)");
+}
+
 /// What the metadata of a GGUF file says of its model.
 ///
-/// Errors  file_error, which names the key, for a family that is not llama, qwen2, qwen3, gpt2 or
-///         bert, for what is missing, and for frequencies that are not computed here
+/// Errors  file_error, which names the key, for a part of a model, for a family that is not llama,
+///         qwen2, qwen3, gpt2 or bert, for what is missing, and for frequencies that are not
+///         computed here
 [[nodiscard]] inline auto read_model_config(gguf const& file) -> model_config {
+  expect_one_file(file);
   auto const name = std::string{file.get<std::string_view>("general.architecture")};
   auto const family = model_family_of(name);
   if (not family)

@@ -23,6 +23,7 @@ class http_session;
 void start_session(std::shared_ptr<class http_core> core, asio::ip::tcp::socket socket,
                    bool refused);
 void end_session_when_idle(http_session& session);
+void refuse_waiting_session(http_session& session);
 void cut_session(http_session& session);
 
 /// What the connections of a server share. It lives as long as one of them.
@@ -84,6 +85,10 @@ class http_core : public std::enable_shared_from_this<http_core> {
       self->pause_.cancel();
       self->for_each_session([](http_session& one) { end_session_when_idle(one); });
     });
+  }
+  /// Who waits for an answer that has not begun gets 503.
+  void refuse_waiting() {
+    for_each_session([](http_session& one) { refuse_waiting_session(one); });
   }
   void cut() {
     for_each_session([](http_session& one) { cut_session(one); });

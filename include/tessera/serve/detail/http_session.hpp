@@ -99,6 +99,9 @@ class http_session : public std::enable_shared_from_this<http_session> {
   void end_when_idle() {
     if (phase_ == phase::idle) close();
   }
+  void refuse_waiting() {
+    if (phase_ == phase::answering) refuse(is_ending());
+  }
   void close() {
     phase_ = phase::closed;
     give_place_back();
@@ -121,7 +124,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
     auto text = head_of(head);
     if (chunked_) append_header(text, "Transfer-Encoding", "chunked");
     pieces_.push_back(text + "\r\n");
-    if (not head.body.empty()) pieces_.push_back(chunked_ ? chunk_of(head.body) : head.body);
+    if (not head.body.empty() && not without_body_)
+      pieces_.push_back(chunked_ ? chunk_of(head.body) : head.body);
     write_pieces();
   }
   void write(std::uint64_t exchange, std::string const& piece) {
@@ -138,6 +142,9 @@ class http_session : public std::enable_shared_from_this<http_session> {
   }
 
  private:
+  [[nodiscard]] static auto is_ending() -> http_error {
+    return {503, "the server is ending", {{"Retry-After", "1"}}};
+  }
   static constexpr auto continues = std::string_view{"HTTP/1.1 100 Continue\r\n\r\n"};
   enum class phase { idle, reading, answering, streaming, writing, lingering, closed };
   using request_parser = beast_http::request_parser<beast_http::string_body>;
@@ -156,11 +163,18 @@ class http_session : public std::enable_shared_from_this<http_session> {
       return;
     }
     phase_ = phase::idle;
+    arm(core_->options.idle_timeout, &http_session::close);
+    read_begin();
+  }
+  /// Empty lines before a request are none of it (RFC 9112, 2.2).
+  void read_begin() {
+    auto const bytes =
+        std::string_view{static_cast<char const*>(buffer_.data().data()), buffer_.size()};
+    buffer_.consume(std::min(bytes.find_first_not_of("\r\n"), bytes.size()));
     if (buffer_.size() > 0) {
       read_head();
       return;
     }
-    arm(core_->options.idle_timeout, &http_session::close);
     socket_.async_read_some(buffer_.prepare(4096),
                             [self = shared_from_this()](error_code failed, std::size_t n) {
                               if (self->phase_ == phase::closed) return;
@@ -169,7 +183,7 @@ class http_session : public std::enable_shared_from_this<http_session> {
                                 return;
                               }
                               self->buffer_.commit(n);
-                              self->read_head();
+                              self->read_begin();
                             });
   }
   void read_head() {
@@ -198,7 +212,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
     if (head.version() >= 11 && head.count(beast_http::field::host) != 1)
       throw http_error(400, "expected one Host header");
     check_token();
-    if (core_->draining) throw http_error(503, "the server is ending", {{"Retry-After", "1"}});
+    check_encoding();
+    if (core_->draining) throw is_ending();
     if (auto const expected = request_->header("Expect"); expected && version_ >= 11) {
       if (not same_header(*expected, "100-continue"))
         throw http_error(417, "expected Expect: 100-continue, if any");
@@ -259,6 +274,12 @@ class http_session : public std::enable_shared_from_this<http_session> {
         not same_secret(given.substr(scheme.size()), options.token))
       throw http_error(401, "expected the header Authorization: Bearer <token>",
                        {{"WWW-Authenticate", "Bearer"}});
+  }
+  void check_encoding() const {
+    for (auto const& [name, value] : request_->headers)
+      if (same_header(name, "Content-Encoding") && not same_header(value, "identity"))
+        throw http_error(415, "expected no Content-Encoding but identity, got " + value,
+                         {{"Accept-Encoding", "identity"}});
   }
   void hand_over();
 
@@ -628,6 +649,9 @@ inline void start_session(std::shared_ptr<http_core> core, asio::ip::tcp::socket
 }
 inline void end_session_when_idle(http_session& session) {
   session.on_strand([](http_session& self) { self.end_when_idle(); });
+}
+inline void refuse_waiting_session(http_session& session) {
+  session.on_strand([](http_session& self) { self.refuse_waiting(); });
 }
 inline void cut_session(http_session& session) {
   session.on_strand([](http_session& self) { self.close(); });
