@@ -77,16 +77,16 @@ void draw(fs::path const& folder) {
                           ? "set terminal pngcairo size 900,400 font ',11'\n"
                           : "set terminal svg size 900,400 font 'sans,11' background 'white'\n";
     script +=
-        std::string{"reset\nset datafile separator ','\nset grid\n"} + head +
-        "set output 'search." + terminal +
-        "'\nset title 'Squared error over that of HAR, mean of the folds'\n"
+        std::string{"reset\nset datafile separator ','\nset grid\n"} + head + "set output " +
+        gnuplot_text(std::string{"search."} + terminal) +
+        "\nset title 'Squared error over that of HAR, mean of the folds'\n"
         "set xlabel 'trial'\n"
         "plot 'search.csv' using 'trial':'value' with points pt 7 lc rgb '#888888' "
         "title 'a trial', '' using 'trial':'best' with steps lw 2 lc rgb '#1f5fa8' "
         "title 'the best so far'\n"
-        "set output 'importance." +
-        terminal +
-        "'\nset title 'Share of the variance of complete trials that each parameter explains'\n"
+        "set output " +
+        gnuplot_text(std::string{"importance."} + terminal) +
+        "\nset title 'Share of the variance of complete trials that each parameter explains'\n"
         "set termoption noenhanced\n"
         "unset xlabel\nset yrange [0:1]\nset style fill solid 0.6\nset boxwidth 0.6\n"
         "plot 'importance.csv' using 0:2:xtic(1) every ::1 with boxes lc rgb '#1f5fa8' "

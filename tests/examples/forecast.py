@@ -291,6 +291,11 @@ with tempfile.TemporaryDirectory() as name:
         (["train", "--data", folder / "short.csv"], "22 days"),
         (["evaluate", folder / "empty"], "settings.yaml"), (["plot", folder / "nothing"], "nothing"),
         (["guess"], "subcommand"), ([], "subcommand"))
+    study = json.loads((output / "study.json").read_text())
+    study[0]["parts"][0]["name"] = "1', '< touch oops' title '"
+    (output / "study.json").write_text(json.dumps(study))
+    program.refuses((["plot", output], "part: expected test or the number of a fold, got 1', '< touch oops'"))
+    check(not list(folder.rglob("oops")), "and nothing of it is run")
     (output / "study.json").write_text((output / "study.json").read_text()[:1000])
     program.refuses((["evaluate", output], "study.json"))
 sys.exit(1 if program.failures else 0)
