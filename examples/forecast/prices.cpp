@@ -83,6 +83,11 @@ class csv_reader {
     if (at_ < text_.size() && text_[at_] == '"') {
       was_quoted = true;
       quotation(value);
+      if (at_ < text_.size() &&
+          std::string_view{",\r\n"}.find(text_[at_]) == std::string_view::npos)
+        throw price_error(name_ + ": row " + std::to_string(row_) +
+                          ": expected a comma or the line's end after a quotation, got " +
+                          in_quotes(text_.substr(at_, 1)));
     }
     while (at_ < text_.size()) {
       auto const c = text_[at_++];
@@ -164,6 +169,15 @@ class csv_reader {
   return text;
 }
 
+/// Of an ISO date.
+[[nodiscard]] auto day_of(std::string_view date) -> std::chrono::sys_days {
+  auto const part = [&](std::size_t at, std::size_t n) {
+    return whole_number(date.substr(at, n)).value_or(1);
+  };
+  return std::chrono::year{static_cast<int>(part(0, 4))} / std::chrono::month{part(5, 2)} /
+         std::chrono::day{part(8, 2)};
+}
+
 /// Row i of a table, after which all before it hold.
 void check_row(price_table const& p, std::size_t i, place const& at) {
   auto const prices = std::array{p.open[i], p.high[i], p.low[i], p.close[i]};
@@ -185,6 +199,10 @@ void check_row(price_table const& p, std::size_t i, place const& at) {
                                     " to " + shown(p.high[i]) + ", got " + shown(prices[c]));
   if (i > 0 && p.dates[i] <= p.dates[i - 1])  // ISO dates are ordered as their texts
     at.refuse("Date", "expected a day after " + p.dates[i - 1] + ", got " + p.dates[i]);
+  constexpr auto longest = std::chrono::days{14};  // longer than any holidays
+  if (i > 0 && day_of(p.dates[i]) - day_of(p.dates[i - 1]) > longest)
+    at.refuse("Date",
+              "expected a day at most 14 days after " + p.dates[i - 1] + ", got " + p.dates[i]);
 }
 
 /// For each column the place of its field in a record.

@@ -36,7 +36,8 @@ struct price_table {
 ///
 /// Errors  price_error for a missing or repeated column, a row with more or fewer fields, text
 ///         where a number belongs, NaN, infinity, a price of 0 or below, a volume below 0, a high
-///         below the low, dates that repeat or go back, and no rows; tessera::file_error
+///         below the low, dates that repeat, go back or leave out more than 14 days, text behind
+///         a quotation, and no rows; tessera::file_error
 [[nodiscard]] auto read_prices(std::filesystem::path const& path) -> price_table;
 
 /// The same of text; `name` stands for the file in errors.
