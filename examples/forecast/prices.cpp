@@ -3,6 +3,8 @@
 
 #include <tessera/io/file.hpp>
 
+#include <boost/crc.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -271,6 +273,17 @@ auto days_of(price_table const& p, std::size_t begin, std::size_t end) -> price_
           .low = cut(p.low),
           .close = cut(p.close),
           .volume = cut(p.volume)};
+}
+
+auto digest_of(price_table const& p) -> std::string {
+  auto sum = boost::crc_32_type{};
+  for (auto const& date : p.dates) sum.process_bytes(date.data(), date.size());
+  for (auto const* list : {&p.open, &p.high, &p.low, &p.close, &p.volume})
+    sum.process_bytes(list->data(), list->size() * sizeof(double));
+  char checksum[16];
+  std::snprintf(checksum, sizeof checksum, "%08x", static_cast<unsigned>(sum.checksum()));
+  return std::to_string(p.size()) + " days, " + p.dates.front() + " to " + p.dates.back() +
+         ", checksum " + checksum;
 }
 
 auto parse_prices(std::string_view text, std::string const& name) -> price_table {

@@ -31,6 +31,10 @@ struct price_table {
 [[nodiscard]] auto days_of(price_table const& prices, std::size_t begin, std::size_t end)
     -> price_table;
 
+/// "5031 days, 1999-01-04 to 2018-12-31, checksum 0a1b2c3d": of dates and numbers, for who compares
+/// tables of at least one day.
+[[nodiscard]] auto digest_of(price_table const& prices) -> std::string;
+
 /// A CSV file, packed by gzip or not: a header of Date, Open, High, Low, Close and Volume in any
 /// order and case, among others, and a row for each day. Dates are 1999-01-04 or 1/4/1999.
 ///

@@ -60,10 +60,18 @@ using namespace tessera;
   return s;
 }
 
+/// What is cut off would count as the result of a trial.
+void check_whole(training_settings const& s) {
+  constexpr auto expected = "0 in a search, whose trials are trained to their end";
+  if (s.fast_dev_run > 0) refuse("fast_dev_run", expected, s.fast_dev_run);
+  if (s.max_time > 0) refuse("max_time", expected, s.max_time);
+}
+
 /// The search of a folder, the same for the one that asks and those that run its trials.
-[[nodiscard]] auto open(settings const& s, search_settings const& how, fs::path const& folder)
-    -> tessera::study {
-  auto options = study_options{.seed = s.seed, .settings = to_result_yaml(s)};
+[[nodiscard]] auto open(settings const& s, search_settings const& how, fs::path const& folder,
+                        price_table const& prices) -> tessera::study {
+  auto options = study_options{
+      .seed = s.seed, .settings = to_result_yaml(s) + "data_digest: " + digest_of(prices) + '\n'};
   if (how.method == "tpe") options.method = tpe{};
   if (how.halving == "on") options.stopping = successive_halving{.least = 1, .reduction = 2};
   return tessera::study(folder / "search.db", space(), options);
@@ -117,12 +125,15 @@ auto search(settings const& s, search_settings const& how, fs::path const& folde
   check_ranges(how);
   check_one_of("method", how.method, {"random", "tpe"});
   check_one_of("halving", how.halving, {"on", "off"});
+  if (folder.empty()) throw usage_error("--output: expected a folder, got nothing");
+  check_whole(s.training);
   (void)device_of(s);  // refuses a GPU that is not there
+  auto const prices = load_prices(s);
   fs::create_directories(folder);
   auto const lock = folder_lock(folder);  // first: a training may end meanwhile
   if (fs::exists(folder / "settings.yaml") && not fs::exists(folder / "search.yaml"))
     throw usage_error(folder.string() + ": expected a folder of a search, it has a training");
-  auto found = open(s, how, folder);  // refuses another search before anything is written
+  auto found = open(s, how, folder, prices);  // refuses another search before anything is written
   write_file(folder / "search.yaml", to_yaml(how));  // first: it says what the folder is of
   write_file(folder / "settings.yaml", to_yaml(s));
   auto const cores = std::max(1U, std::thread::hardware_concurrency());
@@ -161,11 +172,12 @@ auto run_trial(fs::path const& folder, std::string const& ticket) -> int {
   auto const base = settings_in(folder);
   auto how = search_settings{};
   read_config((folder / "search.yaml").string(), how);
-  auto found = open(base, how, folder);
+  auto const prices = load_prices(base);
+  auto found = open(base, how, folder, prices);
   auto const t = found.join(ticket);
   auto const s = applied(base, t.point);
   check(s);
-  auto const data = make_samples(load_prices(s), s.kinds().front(), s.horizon);
+  auto const data = make_samples(prices, s.kinds().front(), s.horizon);
   auto sum = 0.0;
   auto count = std::uint64_t{0};
   auto const parts = split_forward(data.size(), s.splits());

@@ -214,6 +214,18 @@ with tempfile.TemporaryDirectory() as name:
     program.refuses((["rollback", life], "first that was served"), (["predict", life, "--target", "luck"], "--target"),
                     (["predict", life, "--target", "return"], "return"))
 
+    # Other prices under the same name are another training.
+    asked = ["train", *SMALL, "--data", folder / "mixed.csv", "--targets", "range", "--folds", 1, "--train-days", 600,
+             "--max-epochs", 500, "--output", folder / "mixed"]
+    (folder / "mixed.csv").write_text(first)
+    process = subprocess.Popen([program.path, *map(str, asked)], stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (folder / "mixed" / ".run.new" / "checkpoint.safetensors").exists():
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    (folder / "mixed.csv").write_text("\n".join(first.splitlines()[:-1]))
+    program.refuses(([*asked, "--resume"], "data_digest: expected 1898 days, 1999-01-04 to "))
+
     # Trials in processes; the same command goes on.
     asked = ["search", "--output", folder / "search", "--trials", 5, "--max-epochs", 1, "--folds", 2, "--train-days", 300,
              "--data", folder / "first.csv", "--targets", "range"]
@@ -226,6 +238,13 @@ with tempfile.TemporaryDirectory() as name:
     best = (folder / "search" / "best.yaml").read_text()
     check(run("train", "--config", folder / "search" / "best.yaml", "--print-config").stdout == best, "train takes it")
     check(run(*asked).stdout.count("complete") == 0, "nothing is run again")
+    (folder / "first.csv").write_text("\n".join(first.splitlines()[:-1]))
+    program.refuses((asked, "data_digest: expected 1898 days, 1999-01-04 to "))
+    (folder / "first.csv").write_text(first)
+    program.refuses(([*asked, "--fast-dev-run", 2], "--fast-dev-run: expected 0 in a search"),
+                    ([*asked, "--max-time", 5], "--max-time: expected 0 in a search"),
+                    (["search", "--output", ""], "--output: expected a folder, got nothing"),
+                    (["train", "--output", ""], "--output: expected a folder, got nothing"))
     (folder / "searched.yaml").write_text("hidden: 32\n")
     program.refuses(([*asked, "--seed", 2], "seed"), ([*asked, "--method", "luck"], "--method"),
                     (["search", "--output", output], "it has a training"),

@@ -161,6 +161,20 @@ TEST_CASE("prices: tables that came by another way are held to the same") {
                     "request: column Low: expected 40 rows, as many as dates, got 39");
   CHECK_THROWS_WITH(check_prices({}, "request"), "request: has no rows");
 }
+TEST_CASE("prices: a digest tells tables apart") {
+  auto const p = synthetic_market(40, 2);
+  auto const digest = digest_of(p);
+  CHECK(digest.starts_with("40 days, 2000-01-03 to 2000-02-25, checksum "));
+  CHECK(digest.size() < 60);  // a message shows all of it
+  CHECK(digest == digest_of(synthetic_market(40, 2)));
+  CHECK(digest != digest_of(synthetic_market(40, 3)));
+  auto other = p;
+  other.volume[7] += 1;
+  CHECK(digest != digest_of(other));
+  other = p;
+  other.dates[7] = "2000-01-13";
+  CHECK(digest != digest_of(other));
+}
 TEST_CASE("prices: days of a table") {
   auto const p = synthetic_market(10, 2);
   auto const part = days_of(p, 2, 5);
