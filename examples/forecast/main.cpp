@@ -138,8 +138,10 @@ void predict(fs::path const& folder, std::string const& target, std::string cons
   if (not data.empty()) s.data = data;
   auto const m = load_served(folder, target);
   auto const prices = load_prices(s);
-  std::printf("%s\n", to_json(predict_next(m, prices)).dump().c_str());
-  if (auto const drift = drift_of(m.description, prices); drift && drift->drifted)
+  auto const forecast = predict_next(m, prices);
+  auto const drift = drift_of(m.description, prices);
+  std::printf("%s\n", to_json(forecast).dump().c_str());
+  if (drift && drift->drifted)
     std::fprintf(stderr, "the last %zu days are not as those that the model learned from: %.1f\n",
                  m.description.learned.statistics.window, drift->score);
 }

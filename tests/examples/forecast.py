@@ -40,6 +40,21 @@ class Page(html.parser.HTMLParser):
                 (self.pictures if value.startswith("data:image/png;base64,") else self.outside).append(value)
 
 
+def rewrite(model, config, parameters=None):
+    """Other members in a model's config.json; in what its file of parameters says of them, where they are given."""
+    known = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**known, **config}))
+    if parameters is not None:
+        file = model / "model.safetensors"
+        data = file.read_bytes()
+        end = 8 + int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:end])
+        header["__metadata__"]["config"] = json.dumps({**known, **parameters})
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        file.write_bytes(len(text).to_bytes(8, "little") + text + data[end:])
+
+
 def claims(days, rivals):
     """What a report may say: skill only where every rival is beaten with p < 0.05."""
     tests = [days["tests"][r] for r in rivals]
@@ -213,6 +228,39 @@ with tempfile.TemporaryDirectory() as name:
 
     program.refuses((["rollback", life], "first that was served"), (["predict", life, "--target", "luck"], "--target"),
                     (["predict", life, "--target", "return"], "return"))
+
+    # A model is what both of its files say, and what a training makes.
+    def refused(expected, config, parameters=None):
+        other = folder / "changed"
+        shutil.rmtree(other, ignore_errors=True)
+        shutil.copytree(life, other)
+        rewrite(other / "repository" / "range" / "1", config, parameters)
+        program.refuses((["predict", other], expected))
+        return other / "repository" / "range" / "1"
+    refused("look_back: expected 20, as model.safetensors has it, got 21", {"look_back": 21})
+    refused("look_back: expected 21, as model.safetensors has it, got 20", {}, {"look_back": 21})
+    config = json.loads((place / "1" / "config.json").read_text())
+    low, high = {"share": 0.8, "low": 2, "high": 1}, config["bands"]["shares"]
+    for change, expected in (
+            ({"look_back": 500}, "--look-back: expected a number from 2 to 120, got 500"), ({"look_back": 1}, "--look-back"),
+            ({"look_back": 20.5}, "look_back: expected a whole number of at least 0, got 20.5"),
+            ({"look_back": -20}, "look_back: expected a whole number"), ({"horizon": 0}, "--horizon: expected a number from 1"),
+            ({"horizon": 61}, "--horizon"), ({"hidden": 32.5}, "hidden: expected a whole number"),
+            ({"target_scale": 0}, "finite scales above 0"), ({"feature_scale": [1] * 14 + [-1]}, "finite scales above 0"),
+            ({"feature_shift": [0] * 14}, "expected 15 features"), ({"features": config["features"][::-1]}, "features: expected"),
+            ({"bands": {"relative": False, "shares": [low]}}, "a high of at least that"),
+            ({"target": "return"}, "target: expected range, as the folder says, got return"),
+            ({"target_scale": 1e308, "target_shift": 1.7e308, "bands": {"relative": True, "shares": high}}, "not finite")):
+        refused(expected, change, change)
+    file = refused("look_back", {"look_back": 21}) / "model.safetensors"
+    rewrite(file.parent, {"look_back": 20})
+    check(run("predict", folder / "changed").stdout == before, "as it was")
+    file.write_bytes(file.read_bytes()[:-4] + b"\x00\x00\xc0\x7f")
+    program.refuses((["predict", folder / "changed"], "is not finite"))
+    shutil.copytree(week, folder / "changed week")
+    file = folder / "changed week" / "repository" / "range" / "1" / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-4] + b"\x00\x00\xf0\x7f")
+    program.refuses((["predict", folder / "changed week"], "a parameter is not finite"))
 
     # Other prices under the same name are another training.
     asked = ["train", *SMALL, "--data", folder / "mixed.csv", "--targets", "range", "--folds", 1, "--train-days", 600,
