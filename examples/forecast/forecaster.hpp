@@ -98,7 +98,8 @@ class forecaster {
                                        std::uint64_t look_back) const -> attention_map = 0;
   virtual void save(std::filesystem::path const& path,
                     std::map<std::string, std::string> const& metadata) const = 0;
-  /// Errors  safetensors_error for another model's file; file_error
+  /// Errors  safetensors_error for another model's file; usage_error for a parameter that is not
+  ///         finite; file_error
   virtual void load(std::filesystem::path const& path) = 0;
   /// For a server: features (rows, look_back, 15) as they are, forecasts (rows, 1) in their units.
   [[nodiscard]] virtual auto serve(scaling by, std::uint64_t look_back) const

@@ -123,6 +123,8 @@ template <class Model, std::size_t Heads = 0> class forecaster_of : public forec
   }
   void load(std::filesystem::path const& path) override {
     tessera::load_parameters(path, *parameters_);
+    if (auto const found = tessera::not_finite(*parameters_))
+      throw tessera::usage_error(path.string() + ": the parameter " + *found + " is not finite");
   }
   [[nodiscard]] auto serve(scaling by, std::uint64_t look_back) const
       -> std::unique_ptr<tessera::served_model> override {

@@ -76,10 +76,12 @@ void begin_study(fs::path const& folder) {
   auto const tries = s.training.fast_dev_run > 0;
   if (tries && resumes)
     throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
-  auto run = run_folder({.folder = folder,
-                         .settings = to_result_yaml(s),
-                         .files = files_of_training(),
-                         .resume = resumes});
+  auto run =
+      run_folder({.folder = folder,
+                  // A comment to who reads the settings, and compared as one of them.
+                  .settings = to_result_yaml(s) + "# data_digest: " + digest_of(prices) + '\n',
+                  .files = files_of_training(),
+                  .resume = resumes});
   if (fs::exists(folder / "search.yaml"))  // behind the lock: a search may begin meanwhile
     throw usage_error("--output: expected no folder of a search, got " + folder.string());
   auto studies = std::vector<target_study>{};
@@ -136,8 +138,10 @@ void predict(fs::path const& folder, std::string const& target, std::string cons
   if (not data.empty()) s.data = data;
   auto const m = load_served(folder, target);
   auto const prices = load_prices(s);
-  std::printf("%s\n", to_json(predict_next(m, prices)).dump().c_str());
-  if (auto const drift = drift_of(m.description, prices); drift && drift->drifted)
+  auto const forecast = predict_next(m, prices);
+  auto const drift = drift_of(m.description, prices);
+  std::printf("%s\n", to_json(forecast).dump().c_str());
+  if (drift && drift->drifted)
     std::fprintf(stderr, "the last %zu days are not as those that the model learned from: %.1f\n",
                  m.description.learned.statistics.window, drift->score);
 }

@@ -2,8 +2,12 @@
 #include "model_file.hpp"
 
 #include <tessera/io/file.hpp>
+#include <tessera/io/safetensors.hpp>
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
 
 namespace forecast {
 
@@ -71,12 +75,46 @@ namespace fs = std::filesystem;
           {"bands", {{"relative", d.relative_bands}, {"shares", bands}}}};
 }
 
+[[nodiscard]] auto whole_of(json const& j, char const* name) -> std::uint64_t {
+  auto const& value = j.at(name);
+  if (not value.is_number_unsigned())
+    throw usage_error(std::string{name} + ": expected a whole number of at least 0, got " +
+                      tessera::shortened(value.dump()));
+  return value.get<std::uint64_t>();
+}
+
+/// Errors  usage_error for what no training makes
+void check(model_description const& d) {
+  auto limits = settings{};
+  limits.look_back = d.look_back;
+  limits.horizon = d.horizon;
+  tessera::check_ranges(limits);
+  auto const expect = [](bool holds, std::string const& what) {
+    if (not holds) throw usage_error("expected " + what);
+  };
+  auto const& s = d.scales;
+  auto const is_finite = [](double x) { return std::isfinite(x); };
+  auto const is_scale = [](double x) { return x > 0 && std::isfinite(x); };
+  expect(s.feature_shift.size() == feature_count && s.feature_scale.size() == feature_count,
+         std::to_string(feature_count) + " features");
+  expect(is_finite(s.target_shift) && std::ranges::all_of(s.feature_shift, is_finite),
+         "finite shifts");
+  expect(is_scale(s.target_scale) && std::ranges::all_of(s.feature_scale, is_scale),
+         "finite scales above 0");
+  for (auto const& b : d.bands)
+    expect(is_finite(b.low) && is_finite(b.high) && b.low <= b.high,
+           "bands from a finite low to a high of at least that");
+}
+
 [[nodiscard]] auto description_of(json const& j, json const& statistics) -> model_description {
+  if (j.at("features") != json(feature_names))
+    throw usage_error("features: expected " + json(feature_names).dump() + ", got " +
+                      tessera::shortened(j.at("features").dump()));
   auto d = model_description{
-      .choice = {j.at("model").get<std::string>(), j.at("hidden").get<std::uint64_t>()},
-      .look_back = j.at("look_back").get<std::uint64_t>(),
+      .choice = {j.at("model").get<std::string>(), whole_of(j, "hidden")},
+      .look_back = whole_of(j, "look_back"),
       .kind = target_of(j.at("target").get<std::string>()),
-      .horizon = j.at("horizon").get<std::uint64_t>(),
+      .horizon = whole_of(j, "horizon"),
       .scales = {.feature_shift = j.at("feature_shift").get<std::vector<double>>(),
                  .feature_scale = j.at("feature_scale").get<std::vector<double>>(),
                  .target_shift = j.at("target_shift").get<double>(),
@@ -88,10 +126,31 @@ namespace fs = std::filesystem;
   for (auto const& b : j.at("bands").at("shares"))
     d.bands.push_back(
         {b.at("share").get<double>(), b.at("low").get<double>(), b.at("high").get<double>(), 0});
-  if (d.scales.feature_shift.size() != feature_count ||
-      d.scales.feature_scale.size() != feature_count)
-    throw usage_error("expected " + std::to_string(feature_count) + " features");
+  check(d);
   return d;
+}
+
+/// The parameters' file has the description, too. What else config.json has is the server's.
+///
+/// Errors  usage_error, which names the first difference
+void compare_with_parameters(json const& config, fs::path const& file) {
+  auto const metadata = tessera::safetensors::read(file).metadata();
+  auto const found = metadata.find("config");
+  auto const kept = json::parse(found == metadata.end() ? "" : found->second, nullptr, false);
+  if (not kept.is_object()) throw usage_error(file.filename().string() + ": has no config");
+  for (auto const& [name, value] : kept.items())
+    if (auto const got = config.find(name); got == config.end() || *got != value)
+      throw usage_error(name + ": expected " + tessera::shortened(value.dump()) + ", as " +
+                        file.filename().string() + " has it, got " +
+                        (got == config.end() ? "none" : tessera::shortened(got->dump())));
+}
+
+/// A folder by the name of a target is of that target: <target>/<version>.
+void check_place(fs::path const& folder, target_kind kind) {
+  auto const place = folder.parent_path().filename().string();
+  for (auto const other : {target_kind::range, target_kind::value_return, target_kind::direction})
+    if (other != kind && name_of(other) == place)
+      throw usage_error("target: expected " + place + ", as the folder says, got " + name_of(kind));
 }
 
 }  // namespace
@@ -128,7 +187,9 @@ auto load_model(fs::path const& folder) -> described_model {
   auto const statistics = read_json(folder / "statistics.json");
   auto result = described_model{};
   try {
+    compare_with_parameters(config, folder / "model.safetensors");
     result.description = description_of(config, statistics);
+    check_place(folder, result.description.kind);
   } catch (std::exception const& e) {
     throw usage_error(folder.string() +
                       ": describes no model: " + tessera::shortened(e.what(), 200));

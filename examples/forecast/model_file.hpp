@@ -35,7 +35,8 @@ struct described_model {
   std::unique_ptr<forecaster> model;
 };
 /// Errors  tessera::file_error, tessera::safetensors_error; usage_error for a config.json that is
-///         none, or of a model that was not compiled
+///         none, of a model that was not compiled, of other parameters than those beside it, or of
+///         another target than the folder's
 [[nodiscard]] auto load_model(std::filesystem::path const& folder) -> described_model;
 
 }  // namespace forecast

@@ -13,6 +13,7 @@ namespace forecast {
 namespace {
 
 namespace fs = std::filesystem;
+using tessera::gnuplot_text;
 
 [[nodiscard]] auto text_of(double x) -> std::string {
   char text[32];
@@ -35,8 +36,8 @@ class drawing {
       script_ += terminal == std::string{"png"}
                      ? "set terminal pngcairo size 900,500 font ',11'\n"
                      : "set terminal svg size 900,500 font 'sans,11' background 'white'\n";
-      script_ += "set output '" + name + "." + terminal + "'\nset title '" + title + "'\n" +
-                 commands + "unset output\n";
+      script_ += "set output " + gnuplot_text(name + '.' + terminal) + "\nset title " +
+                 gnuplot_text(title) + '\n' + commands + "unset output\n";
     }
   }
   [[nodiscard]] auto draw() const -> std::vector<forecast::picture> {
@@ -81,18 +82,15 @@ void draw_forecasts(drawing& to, judged_part const& last, target_report const& r
     char text[64];
     (void)std::snprintf(text, sizeof text, "%.0f %%, held %.0f %%", 100 * share,
                         100 * band_of(r, share).inside);
-    return std::string{text};
+    return gnuplot_text(text);
   };
   to.picture(
       "forecast-" + name, "The last days: " + name + ", its forecast and bands of 80 and 95 %",
-      std::string{by_date} + "set xtics 60*60*24*61\nset ylabel '" + unit_of(r.kind) +
-          "'\nplot 'forecast-" + name +
-          ".csv' every ::1 using 1:6:7 with filledcurves fc rgb '#dde8f5' title '" + held(0.95) +
-          "',"
-          " '' every ::1 using 1:4:5 with filledcurves fc rgb '#b3cde8' title '" +
-          held(0.8) +
-          "',"
-          " '' every ::1 using 1:2 with points pt 7 ps 0.5 lc rgb '#333333' title 'observed',"
+      std::string{by_date} + "set xtics 60*60*24*61\nset ylabel " + gnuplot_text(unit_of(r.kind)) +
+          "\nplot " + gnuplot_text("forecast-" + name + ".csv") +
+          " every ::1 using 1:6:7 with filledcurves fc rgb '#dde8f5' title " + held(0.95) +
+          ", '' every ::1 using 1:4:5 with filledcurves fc rgb '#b3cde8' title " + held(0.8) +
+          ", '' every ::1 using 1:2 with points pt 7 ps 0.5 lc rgb '#333333' title 'observed',"
           " '' every ::1 using 1:3 with lines lw 2 lc rgb '#1f5fa8' title 'forecast'\n");
 }
 void draw_calibration(drawing& to, target_report const& r) {
@@ -103,9 +101,9 @@ void draw_calibration(drawing& to, target_report const& r) {
   to.picture("calibration-" + name, "Bands of " + name + ": days inside of them, meant and found",
              "set xrange [0.4:1]\nset yrange [0.4:1]\nset size square\nset key top left\n"
              "set xlabel 'share that was meant'\nset ylabel 'share of the last days'\n"
-             "plot x with lines dt 2 lc rgb '#888888' title 'exact', 'calibration-" +
-                 name +
-                 ".csv' every ::1 using 1:2 with linespoints pt 7 lw 2 lc rgb '#1f5fa8' notitle\n");
+             "plot x with lines dt 2 lc rgb '#888888' title 'exact', " +
+                 gnuplot_text("calibration-" + name + ".csv") +
+                 " every ::1 using 1:2 with linespoints pt 7 lw 2 lc rgb '#1f5fa8' notitle\n");
 }
 void draw_attention(drawing& to, target_study const& study) {
   auto const& a = study.attention;
@@ -124,8 +122,8 @@ void draw_attention(drawing& to, target_study const& study) {
              "set xrange [*:*] reverse\nplot " +
                  text_of(1 / static_cast<double>(days)) +
                  " with lines dt 2 lc rgb '#888888' title 'all alike', for [h=1:" +
-                 std::to_string(a.heads) + "] 'attention-" + name +
-                 ".csv' every ::1 using 1:h+1 with linespoints pt 7 ps 0.5 lw 2 title "
+                 std::to_string(a.heads) + "] " + gnuplot_text("attention-" + name + ".csv") +
+                 " every ::1 using 1:h+1 with linespoints pt 7 ps 0.5 lw 2 title "
                  "sprintf('head %d', h)\n");
 }
 void draw_folds(drawing& to, target_study const& study) {
@@ -138,10 +136,10 @@ void draw_folds(drawing& to, target_study const& study) {
   to.table("folds-" + name + ".csv", rows);
   auto const line = [&](int begin, int end, char const* color, char const* title) {
     auto const b = std::to_string(begin);
-    return "'folds-" + name + ".csv' every ::1 using " + b + ":1:(timecolumn(" +
+    return gnuplot_text("folds-" + name + ".csv") + " every ::1 using " + b + ":1:(timecolumn(" +
            std::to_string(end) + ",'%Y-%m-%d')-timecolumn(" + b +
-           ",'%Y-%m-%d')):(0) with vectors nohead lw 12 lc rgb '" + color + "' title '" + title +
-           "'";
+           ",'%Y-%m-%d')):(0) with vectors nohead lw 12 lc rgb '" + color + "' title " +
+           gnuplot_text(title);
   };
   to.picture("folds-" + name, "What was learned from, and what judged: folds, and the last days",
              std::string{by_date} + "set format x '%Y'\nset key bottom left\nset yrange [0:" +
@@ -162,14 +160,14 @@ void draw_losses(drawing& to, target_study const& study) {
       rows += std::to_string(e.epoch) + ',' + text_of(e.training_loss) + ',' +
               text_of(e.monitored_loss) + '\n';
     rows += "\n\n";
-    auto const from = "'losses-" + name + ".csv' index " + std::to_string(index);
+    auto const from = gnuplot_text("losses-" + name + ".csv") + " index " + std::to_string(index);
     auto const first = index == 0 ? " every ::1 " : " ";
     auto const color =
         " lc rgb '" + colors.at(static_cast<std::size_t>(index) % colors.size()) + "'";
     curves += (index == 0 ? "" : ", ") + from + first + "using 1:2 with lines dt 2" + color +
               (p.name == "test" ? " title 'last days'"
                                 : " notitle, " + from + first + "using 1:3 with lines lw 2" +
-                                      color + " title 'fold " + p.name + "'");
+                                      color + " title " + gnuplot_text("fold " + p.name));
     ++index;
   }
   to.table("losses-" + name + ".csv", rows);
@@ -192,9 +190,9 @@ void draw_equity(drawing& to, judged_part const& last, target_report const& r) {
             text_of(r.traded.equity[i]) + ',' + text_of(r.held.equity[i]) + '\n';
   to.table("equity-" + name + ".csv", rows);
   to.picture("equity-" + name, "The last days traded by the sign of the forecast, after costs",
-             std::string{by_date} +
-                 "set xtics 60*60*24*61\nset ylabel 'of 1 at the start'\nplot 'equity-" + name +
-                 ".csv' every ::1 using 1:2 with lines lw 2 lc rgb '#1f5fa8' title 'by forecast',"
+             std::string{by_date} + "set xtics 60*60*24*61\nset ylabel 'of 1 at the start'\nplot " +
+                 gnuplot_text("equity-" + name + ".csv") +
+                 " every ::1 using 1:2 with lines lw 2 lc rgb '#1f5fa8' title 'by forecast',"
                  " '' every ::1 using 1:3 with lines lw 2 lc rgb '#888888' title 'held'\n");
 }
 

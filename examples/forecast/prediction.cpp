@@ -4,6 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <xtensor/xview.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 namespace forecast {
 
 auto last_features(model_description const& d, price_table const& prices) -> std::vector<double> {
@@ -29,6 +32,12 @@ auto with_intervals(model_description const& d, std::string day, double forecast
   return p;
 }
 
+auto is_finite(prediction const& p) -> bool {
+  return std::isfinite(p.value) && std::ranges::all_of(p.intervals, [](interval const& i) {
+           return std::isfinite(i.low) && std::isfinite(i.high);
+         });
+}
+
 auto predict_next(described_model const& m, price_table const& prices) -> prediction {
   auto const& d = m.description;
   auto const served = m.model->serve(d.scales, d.look_back);
@@ -39,8 +48,12 @@ auto predict_next(described_model const& m, price_table const& prices) -> predic
   auto steps = std::vector<tessera::inference_step>(1);
   steps[0].inputs = inputs;
   served->make_runner()->run(steps);
-  return with_intervals(d, prices.dates.back(),
-                        std::get<std::vector<double>>(steps[0].outputs[0].values)[0]);
+  auto const y = std::get<std::vector<double>>(steps[0].outputs[0].values)[0];
+  auto result = with_intervals(d, prices.dates.back(), y);
+  if (not is_finite(result))
+    throw price_error("expected prices that can be forecast, got a forecast of " +
+                      std::to_string(y) + " or intervals that are not finite");
+  return result;
 }
 
 auto drift_of(model_description const& d, price_table const& prices)

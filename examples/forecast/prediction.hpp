@@ -35,7 +35,12 @@ struct prediction {
 [[nodiscard]] auto with_intervals(model_description const& d, std::string day, double forecast)
     -> prediction;
 
+/// Whether its value and all ends of its intervals are.
+[[nodiscard]] auto is_finite(prediction const& p) -> bool;
+
 /// The same by a model of this process.
+///
+/// Errors  price_error where it is not finite
 [[nodiscard]] auto predict_next(described_model const& m, price_table const& prices) -> prediction;
 
 /// How far the last days are from what the model learned; nothing where there are fewer than a

@@ -3,6 +3,8 @@
 
 #include <tessera/io/file.hpp>
 
+#include <boost/crc.hpp>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -83,6 +85,11 @@ class csv_reader {
     if (at_ < text_.size() && text_[at_] == '"') {
       was_quoted = true;
       quotation(value);
+      if (at_ < text_.size() &&
+          std::string_view{",\r\n"}.find(text_[at_]) == std::string_view::npos)
+        throw price_error(name_ + ": row " + std::to_string(row_) +
+                          ": expected a comma or the line's end after a quotation, got " +
+                          in_quotes(text_.substr(at_, 1)));
     }
     while (at_ < text_.size()) {
       auto const c = text_[at_++];
@@ -164,6 +171,15 @@ class csv_reader {
   return text;
 }
 
+/// Of an ISO date.
+[[nodiscard]] auto day_of(std::string_view date) -> std::chrono::sys_days {
+  auto const part = [&](std::size_t at, std::size_t n) {
+    return whole_number(date.substr(at, n)).value_or(1);
+  };
+  return std::chrono::year{static_cast<int>(part(0, 4))} / std::chrono::month{part(5, 2)} /
+         std::chrono::day{part(8, 2)};
+}
+
 /// Row i of a table, after which all before it hold.
 void check_row(price_table const& p, std::size_t i, place const& at) {
   auto const prices = std::array{p.open[i], p.high[i], p.low[i], p.close[i]};
@@ -185,6 +201,10 @@ void check_row(price_table const& p, std::size_t i, place const& at) {
                                     " to " + shown(p.high[i]) + ", got " + shown(prices[c]));
   if (i > 0 && p.dates[i] <= p.dates[i - 1])  // ISO dates are ordered as their texts
     at.refuse("Date", "expected a day after " + p.dates[i - 1] + ", got " + p.dates[i]);
+  constexpr auto longest = std::chrono::days{14};  // longer than any holidays
+  if (i > 0 && day_of(p.dates[i]) - day_of(p.dates[i - 1]) > longest)
+    at.refuse("Date",
+              "expected a day at most 14 days after " + p.dates[i - 1] + ", got " + p.dates[i]);
 }
 
 /// For each column the place of its field in a record.
@@ -253,6 +273,17 @@ auto days_of(price_table const& p, std::size_t begin, std::size_t end) -> price_
           .low = cut(p.low),
           .close = cut(p.close),
           .volume = cut(p.volume)};
+}
+
+auto digest_of(price_table const& p) -> std::string {
+  auto sum = boost::crc_32_type{};
+  for (auto const& date : p.dates) sum.process_bytes(date.data(), date.size());
+  for (auto const* list : {&p.open, &p.high, &p.low, &p.close, &p.volume})
+    sum.process_bytes(list->data(), list->size() * sizeof(double));
+  char checksum[16];
+  std::snprintf(checksum, sizeof checksum, "%08x", static_cast<unsigned>(sum.checksum()));
+  return std::to_string(p.size()) + " days, " + p.dates.front() + " to " + p.dates.back() +
+         ", checksum " + checksum;
 }
 
 auto parse_prices(std::string_view text, std::string const& name) -> price_table {

@@ -31,12 +31,17 @@ struct price_table {
 [[nodiscard]] auto days_of(price_table const& prices, std::size_t begin, std::size_t end)
     -> price_table;
 
+/// "5031 days, 1999-01-04 to 2018-12-31, checksum 0a1b2c3d": of dates and numbers, for who compares
+/// tables of at least one day.
+[[nodiscard]] auto digest_of(price_table const& prices) -> std::string;
+
 /// A CSV file, packed by gzip or not: a header of Date, Open, High, Low, Close and Volume in any
 /// order and case, among others, and a row for each day. Dates are 1999-01-04 or 1/4/1999.
 ///
 /// Errors  price_error for a missing or repeated column, a row with more or fewer fields, text
 ///         where a number belongs, NaN, infinity, a price of 0 or below, a volume below 0, a high
-///         below the low, dates that repeat or go back, and no rows; tessera::file_error
+///         below the low, dates that repeat, go back or leave out more than 14 days, text behind
+///         a quotation, and no rows; tessera::file_error
 [[nodiscard]] auto read_prices(std::filesystem::path const& path) -> price_table;
 
 /// The same of text; `name` stands for the file in errors.

@@ -60,10 +60,18 @@ using namespace tessera;
   return s;
 }
 
+/// What is cut off would count as the result of a trial.
+void check_whole(training_settings const& s) {
+  constexpr auto expected = "0 in a search, whose trials are trained to their end";
+  if (s.fast_dev_run > 0) refuse("fast_dev_run", expected, s.fast_dev_run);
+  if (s.max_time > 0) refuse("max_time", expected, s.max_time);
+}
+
 /// The search of a folder, the same for the one that asks and those that run its trials.
-[[nodiscard]] auto open(settings const& s, search_settings const& how, fs::path const& folder)
-    -> tessera::study {
-  auto options = study_options{.seed = s.seed, .settings = to_result_yaml(s)};
+[[nodiscard]] auto open(settings const& s, search_settings const& how, fs::path const& folder,
+                        price_table const& prices) -> tessera::study {
+  auto options = study_options{
+      .seed = s.seed, .settings = to_result_yaml(s) + "data_digest: " + digest_of(prices) + '\n'};
   if (how.method == "tpe") options.method = tpe{};
   if (how.halving == "on") options.stopping = successive_halving{.least = 1, .reduction = 2};
   return tessera::study(folder / "search.db", space(), options);
@@ -77,16 +85,16 @@ void draw(fs::path const& folder) {
                           ? "set terminal pngcairo size 900,400 font ',11'\n"
                           : "set terminal svg size 900,400 font 'sans,11' background 'white'\n";
     script +=
-        std::string{"reset\nset datafile separator ','\nset grid\n"} + head +
-        "set output 'search." + terminal +
-        "'\nset title 'Squared error over that of HAR, mean of the folds'\n"
+        std::string{"reset\nset datafile separator ','\nset grid\n"} + head + "set output " +
+        gnuplot_text(std::string{"search."} + terminal) +
+        "\nset title 'Squared error over that of HAR, mean of the folds'\n"
         "set xlabel 'trial'\n"
         "plot 'search.csv' using 'trial':'value' with points pt 7 lc rgb '#888888' "
         "title 'a trial', '' using 'trial':'best' with steps lw 2 lc rgb '#1f5fa8' "
         "title 'the best so far'\n"
-        "set output 'importance." +
-        terminal +
-        "'\nset title 'Share of the variance of complete trials that each parameter explains'\n"
+        "set output " +
+        gnuplot_text(std::string{"importance."} + terminal) +
+        "\nset title 'Share of the variance of complete trials that each parameter explains'\n"
         "set termoption noenhanced\n"
         "unset xlabel\nset yrange [0:1]\nset style fill solid 0.6\nset boxwidth 0.6\n"
         "plot 'importance.csv' using 0:2:xtic(1) every ::1 with boxes lc rgb '#1f5fa8' "
@@ -117,12 +125,15 @@ auto search(settings const& s, search_settings const& how, fs::path const& folde
   check_ranges(how);
   check_one_of("method", how.method, {"random", "tpe"});
   check_one_of("halving", how.halving, {"on", "off"});
+  if (folder.empty()) throw usage_error("--output: expected a folder, got nothing");
+  check_whole(s.training);
   (void)device_of(s);  // refuses a GPU that is not there
+  auto const prices = load_prices(s);
   fs::create_directories(folder);
   auto const lock = folder_lock(folder);  // first: a training may end meanwhile
   if (fs::exists(folder / "settings.yaml") && not fs::exists(folder / "search.yaml"))
     throw usage_error(folder.string() + ": expected a folder of a search, it has a training");
-  auto found = open(s, how, folder);  // refuses another search before anything is written
+  auto found = open(s, how, folder, prices);  // refuses another search before anything is written
   write_file(folder / "search.yaml", to_yaml(how));  // first: it says what the folder is of
   write_file(folder / "settings.yaml", to_yaml(s));
   auto const cores = std::max(1U, std::thread::hardware_concurrency());
@@ -161,11 +172,12 @@ auto run_trial(fs::path const& folder, std::string const& ticket) -> int {
   auto const base = settings_in(folder);
   auto how = search_settings{};
   read_config((folder / "search.yaml").string(), how);
-  auto found = open(base, how, folder);
+  auto const prices = load_prices(base);
+  auto found = open(base, how, folder, prices);
   auto const t = found.join(ticket);
   auto const s = applied(base, t.point);
   check(s);
-  auto const data = make_samples(load_prices(s), s.kinds().front(), s.horizon);
+  auto const data = make_samples(prices, s.kinds().front(), s.horizon);
   auto sum = 0.0;
   auto count = std::uint64_t{0};
   auto const parts = split_forward(data.size(), s.splits());

@@ -35,7 +35,8 @@ void refuse_searched(settings const& s);
 /// pictures, and best.yaml for `train --config`. Every trial has a value of each; those that its
 /// model does not have do nothing, and the table has them. Returns 130 after an interrupt.
 ///
-/// Errors  usage_error for settings that are none; tessera::search_error, tessera::file_error
+/// Errors  usage_error for settings that are none or cut trainings off; price_error;
+///         tessera::search_error, tessera::file_error
 [[nodiscard]] auto search(settings const& s, search_settings const& how,
                           std::filesystem::path const& folder) -> int;
 

@@ -6,7 +6,6 @@
 #include <tessera/serve/kserve_repository.hpp>
 #include <tessera/serve/process_metrics.hpp>
 
-#include <cmath>
 #include <cstdio>
 
 #include "drift_monitor.hpp"
@@ -220,13 +219,14 @@ class service {
     if (not result.error.empty())
       return {.status = 500, .body = error_body(500, one.name + ": " + result.error)};
     auto const y = std::get<std::vector<double>>(result.outputs[0].values)[0];
-    if (not std::isfinite(y)) {
-      auto const why =
-          "expected prices that can be forecast, got a forecast of " + std::to_string(y);
+    auto const p = with_intervals(version_of(one).description, day, y);
+    if (not is_finite(p)) {
+      auto const why = "expected prices that can be forecast, got a forecast of " +
+                       std::to_string(y) + " or intervals that are not finite";
       return {.status = 400, .body = error_body(400, why)};
     }
     auto body = json{{"model", one.name}, {"version", one.version}};
-    body.update(to_json(with_intervals(version_of(one).description, day, y)));
+    body.update(to_json(p));
     return {.body = body.dump(), .headers = {{"X-Model-Version", one.version}}};
   }
   [[nodiscard]] auto schema() const -> http_response {

@@ -43,8 +43,19 @@ namespace fs = std::filesystem;
   return j.is_null() ? std::numeric_limits<double>::quiet_NaN() : j.get<double>();
 }
 
+/// "test", or the number of a fold.
+[[nodiscard]] auto part_name_of(json const& j) -> std::string {
+  auto name = j.get<std::string>();
+  auto const is_number =
+      not name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+  if (not is_number && name != "test")
+    throw usage_error("part: expected test or the number of a fold, got " +
+                      tessera::shortened(name));
+  return name;
+}
+
 [[nodiscard]] auto part_of(json const& j) -> judged_part {
-  auto p = judged_part{.name = j.at("name").get<std::string>(),
+  auto p = judged_part{.name = part_name_of(j.at("name")),
                        .train_begin = j.at("train").at(0).get<std::string>(),
                        .train_end = j.at("train").at(1).get<std::string>(),
                        .begin = j.at("held_out").at(0).get<std::string>(),

@@ -77,13 +77,13 @@ struct plot {
     auto const hertz = std::to_string(static_cast<int>(frequencies[i]));
     auto const target = std::to_string(3 + 2 * i);
     auto const answer = std::to_string(4 + 2 * i);
-    four += "set title '" + hertz +
-            " Hz'\nplot 'series.dat' u 1:2 w l lc rgb '#bbbbbb' t 'mixture',"
+    four += "set title " + tessera::gnuplot_text(hertz + " Hz") +
+            "\nplot 'series.dat' u 1:2 w l lc rgb '#bbbbbb' t 'mixture',"
             " '' u 1:" +
             target + " w l lw 2 lc rgb '#1f77b4' t 'target', '' u 1:" + answer +
             " w l lw 1 lc rgb '#d62728' t 'output'\n";
-    spectra += "set title '" + hertz +
-               " Hz selected'\nplot 'spectra.dat' u 1:2 w l lw 2 lc rgb '#bbbbbb' t"
+    spectra += "set title " + tessera::gnuplot_text(hertz + " Hz selected") +
+               "\nplot 'spectra.dat' u 1:2 w l lw 2 lc rgb '#bbbbbb' t"
                " 'mixture', '' u 1:" +
                target + " w l lw 3 lc rgb '#1f77b4' t 'target', '' u 1:" + answer +
                " w l lw 1 lc rgb '#d62728' t 'output'\n";
@@ -142,8 +142,9 @@ auto draw_plots(path const& folder, path const& log, signal const& s, evaluation
          {std::pair{".png", "pngcairo size 1000," + size + " font 'sans,11'"},
           std::pair{".svg", "svg size 1000," + size + " font 'sans,11' background rgb 'white'"}}) {
       files.push_back(folder / (std::string{p.stem} + ending));
-      script += "reset\nset terminal " + terminal + "\nset output '" + p.stem + ending + "'\n" +
-                p.script + "set output\n";
+      script += "reset\nset terminal " + terminal + "\nset output " +
+                tessera::gnuplot_text(std::string{p.stem} + ending) + '\n' + p.script +
+                "set output\n";
     }
   }
   tessera::run_gnuplot(folder, script);

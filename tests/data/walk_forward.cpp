@@ -63,8 +63,18 @@ TEST_CASE("walk_forward: the fewest rows that do, and what is refused") {
                     "split_forward: expected folds, train_length, validation, test and horizon of "
                     "at least 1");
   bad = s;
-  bad.folds = std::size_t(-1) / 2;
-  CHECK_THROWS_AS(split_forward(least, bad), std::invalid_argument);
+  auto const refused = [&](std::size_t rows) {
+    CHECK_THROWS_WITH(split_forward(rows, bad),
+                      "split_forward: expected at least 18446744073709551615 rows for " +
+                          std::to_string(bad.folds) + " folds, got " + std::to_string(rows));
+  };
+  bad.folds = ~std::size_t{0} / 2;
+  refused(least);
+  bad.folds = bad.validation = std::size_t{1} << 32U;
+  refused(bad.folds + least);
+  bad = s;
+  bad.train_length = bad.gap = std::size_t{1} << 63U;
+  refused(bad.gap);
 }
 TEST_CASE("walk_forward: windows that end in a held-out part read the rows before it") {
   auto const part = recording_part{0, 100, 120};

@@ -40,6 +40,21 @@ class Page(html.parser.HTMLParser):
                 (self.pictures if value.startswith("data:image/png;base64,") else self.outside).append(value)
 
 
+def rewrite(model, config, parameters=None):
+    """Other members in a model's config.json; in what its file of parameters says of them, where they are given."""
+    known = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps({**known, **config}))
+    if parameters is not None:
+        file = model / "model.safetensors"
+        data = file.read_bytes()
+        end = 8 + int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:end])
+        header["__metadata__"]["config"] = json.dumps({**known, **parameters})
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        file.write_bytes(len(text).to_bytes(8, "little") + text + data[end:])
+
+
 def claims(days, rivals):
     """What a report may say: skill only where every rival is beaten with p < 0.05."""
     tests = [days["tests"][r] for r in rivals]
@@ -214,6 +229,51 @@ with tempfile.TemporaryDirectory() as name:
     program.refuses((["rollback", life], "first that was served"), (["predict", life, "--target", "luck"], "--target"),
                     (["predict", life, "--target", "return"], "return"))
 
+    # A model is what both of its files say, and what a training makes.
+    def refused(expected, config, parameters=None):
+        other = folder / "changed"
+        shutil.rmtree(other, ignore_errors=True)
+        shutil.copytree(life, other)
+        rewrite(other / "repository" / "range" / "1", config, parameters)
+        program.refuses((["predict", other], expected))
+        return other / "repository" / "range" / "1"
+    refused("look_back: expected 20, as model.safetensors has it, got 21", {"look_back": 21})
+    refused("look_back: expected 21, as model.safetensors has it, got 20", {}, {"look_back": 21})
+    config = json.loads((place / "1" / "config.json").read_text())
+    low, high = {"share": 0.8, "low": 2, "high": 1}, config["bands"]["shares"]
+    for change, expected in (
+            ({"look_back": 500}, "--look-back: expected a number from 2 to 120, got 500"), ({"look_back": 1}, "--look-back"),
+            ({"look_back": 20.5}, "look_back: expected a whole number of at least 0, got 20.5"),
+            ({"look_back": -20}, "look_back: expected a whole number"), ({"horizon": 0}, "--horizon: expected a number from 1"),
+            ({"horizon": 61}, "--horizon"), ({"hidden": 32.5}, "hidden: expected a whole number"),
+            ({"target_scale": 0}, "finite scales above 0"), ({"feature_scale": [1] * 14 + [-1]}, "finite scales above 0"),
+            ({"feature_shift": [0] * 14}, "expected 15 features"), ({"features": config["features"][::-1]}, "features: expected"),
+            ({"bands": {"relative": False, "shares": [low]}}, "a high of at least that"),
+            ({"target": "return"}, "target: expected range, as the folder says, got return"),
+            ({"target_scale": 1e308, "target_shift": 1.7e308, "bands": {"relative": True, "shares": high}}, "not finite")):
+        refused(expected, change, change)
+    file = refused("look_back", {"look_back": 21}) / "model.safetensors"
+    rewrite(file.parent, {"look_back": 20})
+    check(run("predict", folder / "changed").stdout == before, "as it was")
+    file.write_bytes(file.read_bytes()[:-4] + b"\x00\x00\xc0\x7f")
+    program.refuses((["predict", folder / "changed"], "is not finite"))
+    shutil.copytree(week, folder / "changed week")
+    file = folder / "changed week" / "repository" / "range" / "1" / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-4] + b"\x00\x00\xf0\x7f")
+    program.refuses((["predict", folder / "changed week"], "a parameter is not finite"))
+
+    # Other prices under the same name are another training.
+    asked = ["train", *SMALL, "--data", folder / "mixed.csv", "--targets", "range", "--folds", 1, "--train-days", 600,
+             "--max-epochs", 500, "--output", folder / "mixed"]
+    (folder / "mixed.csv").write_text(first)
+    process = subprocess.Popen([program.path, *map(str, asked)], stdout=subprocess.DEVNULL)
+    while process.poll() is None and not (folder / "mixed" / ".run.new" / "checkpoint.safetensors").exists():
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    (folder / "mixed.csv").write_text("\n".join(first.splitlines()[:-1]))
+    program.refuses(([*asked, "--resume"], "data_digest: expected 1898 days, 1999-01-04 to "))
+
     # Trials in processes; the same command goes on.
     asked = ["search", "--output", folder / "search", "--trials", 5, "--max-epochs", 1, "--folds", 2, "--train-days", 300,
              "--data", folder / "first.csv", "--targets", "range"]
@@ -226,6 +286,13 @@ with tempfile.TemporaryDirectory() as name:
     best = (folder / "search" / "best.yaml").read_text()
     check(run("train", "--config", folder / "search" / "best.yaml", "--print-config").stdout == best, "train takes it")
     check(run(*asked).stdout.count("complete") == 0, "nothing is run again")
+    (folder / "first.csv").write_text("\n".join(first.splitlines()[:-1]))
+    program.refuses((asked, "data_digest: expected 1898 days, 1999-01-04 to "))
+    (folder / "first.csv").write_text(first)
+    program.refuses(([*asked, "--fast-dev-run", 2], "--fast-dev-run: expected 0 in a search"),
+                    ([*asked, "--max-time", 5], "--max-time: expected 0 in a search"),
+                    (["search", "--output", ""], "--output: expected a folder, got nothing"),
+                    (["train", "--output", ""], "--output: expected a folder, got nothing"))
     (folder / "searched.yaml").write_text("hidden: 32\n")
     program.refuses(([*asked, "--seed", 2], "seed"), ([*asked, "--method", "luck"], "--method"),
                     (["search", "--output", output], "it has a training"),
@@ -291,6 +358,11 @@ with tempfile.TemporaryDirectory() as name:
         (["train", "--data", folder / "short.csv"], "22 days"),
         (["evaluate", folder / "empty"], "settings.yaml"), (["plot", folder / "nothing"], "nothing"),
         (["guess"], "subcommand"), ([], "subcommand"))
+    study = json.loads((output / "study.json").read_text())
+    study[0]["parts"][0]["name"] = "1', '< touch oops' title '"
+    (output / "study.json").write_text(json.dumps(study))
+    program.refuses((["plot", output], "part: expected test or the number of a fold, got 1', '< touch oops'"))
+    check(not list(folder.rglob("oops")), "and nothing of it is run")
     (output / "study.json").write_text((output / "study.json").read_text()[:1000])
     program.refuses((["evaluate", output], "study.json"))
 sys.exit(1 if program.failures else 0)

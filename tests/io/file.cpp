@@ -1,35 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
 #include <support/folder.hpp>
+#include <support/small_disk.hpp>
 #include <tessera/io/file.hpp>
 
-#include <csignal>
-
-#include <sys/resource.h>
-
 using namespace tessera;
-
-namespace {
-/// Files of at most `bytes` bytes, as on a disk that is full then.
-class small_disk {
- public:
-  explicit small_disk(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    (void)::getrlimit(RLIMIT_FSIZE, &before_);
-    auto const less = rlimit{bytes, before_.rlim_max};
-    (void)::setrlimit(RLIMIT_FSIZE, &less);
-  }
-  small_disk(small_disk const&) = delete;
-  auto operator=(small_disk const&) -> small_disk& = delete;
-  ~small_disk() {
-    (void)::setrlimit(RLIMIT_FSIZE, &before_);
-    (void)std::signal(SIGXFSZ, signal_);
-  }
-
- private:
-  rlimit before_{};
-  void (*signal_)(int);
-};
-}  // namespace
 
 TEST_CASE("file: what is written is read") {
   auto const folder = test::folder{};
@@ -67,7 +42,7 @@ TEST_CASE("file: a disk that is full is reported, and the old content remains") 
   auto const folder = test::folder{};
   write_file(folder / "a", "old");
   {
-    auto const disk = small_disk(50'000);
+    auto const disk = test::small_disk(50'000);
     CHECK_THROWS_WITH(write_file(folder / "a", std::string(100'000, 'x')),
                       Catch::Contains("a: cannot be written: File too large"));
   }

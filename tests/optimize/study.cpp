@@ -218,6 +218,23 @@ TEST_CASE("study: a method of a user's own") {
   CHECK_THROWS_WITH(study(folder / "s.db", small_space(), {.method = middle{}}),
                     Catch::Contains("method: expected middle(0.5), got middle(0.75)"));
 }
+TEST_CASE("study: a method's point that is none of the space leaves nothing") {
+  struct careless {
+    [[nodiscard]] auto propose(search_so_far const& search, draws&) const -> search_point {
+      return {{"x", 2.0 - static_cast<double>(search.trials.size()) / 2},
+              {"kind", std::string{"odd"}}};
+    }
+  };
+  auto const folder = test::folder{};
+  {
+    auto search = study(folder / "s.db", small_space(), {.method = careless{}});
+    CHECK_THROWS_WITH(search.ask(1), "x: expected a value of uniform(-1, 1), got 2");
+    CHECK(search.trials().empty());
+  }
+  auto search = study(folder / "s.db", small_space(), {.method = careless{}});
+  CHECK_THROWS_AS(search.ask(1), search_error);
+  CHECK(search.trials().empty());
+}
 TEST_CASE("study: a text where the file has numbers") {
   auto const folder = test::folder{};
   auto const damaged = [&](char const* sql, std::string const& what) {

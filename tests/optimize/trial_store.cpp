@@ -69,6 +69,21 @@ TEST_CASE("trial_store: what its process left waits, and is claimed again with i
   CHECK(again->point == first);
   CHECK(again->reported.empty());
 }
+TEST_CASE("trial_store: by another name of its file, a trial is still held") {
+  auto const folder = test::folder{};
+  std::filesystem::create_directories(folder / "real");
+  std::filesystem::create_symlink(folder / "real", folder / "folder");
+  std::filesystem::create_symlink(folder / "real" / "s.db", folder / "link.db");
+  auto first = trial_store(folder / "link.db", settings);  // before there is such a file
+  CHECK(claim(first)->number == 0);
+  for (auto const* const name : {"real/s.db", "folder/s.db", "link.db"}) {
+    INFO(name);
+    auto other = trial_store(folder / name, settings);
+    CHECK(other.trials().at(0).state == trial_state::running);
+    CHECK(claim(other)->number == 1);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "link.db.running"));
+}
 TEST_CASE("trial_store: an attempt that was put back has nothing to say any more") {
   auto const folder = test::folder{};
   auto store = trial_store(folder / "s.db", settings);

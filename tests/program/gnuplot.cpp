@@ -36,6 +36,20 @@ TEST_CASE("gnuplot: a script runs in its folder, whatever the name of that is") 
   CHECK(folder.files() == 7);  // no oops
 }
 
+TEST_CASE("gnuplot: a text is a text, whatever stands in it") {
+  auto const folder = test::folder{};
+  for (auto const* const text :
+       {"", "plain", "it's", "''", "'", "'; system('touch oops'); '", "`touch oops`",
+        "$(touch oops)", "\"q\"", "@GPVAL_VERSION", "back\\", "\\n", "# none", "caf\xc3\xa9",
+        "two\nlines", "a\n!touch oops\n\x7f"}) {
+    INFO(text);
+    run_gnuplot(folder.path(), "set print 'printed.txt'\nprint " + gnuplot_text(text) + '\n');
+    CHECK(test::text_of(folder / "printed.txt") == std::string{text} + '\n');
+  }
+  CHECK(gnuplot_text("a 1's\n") == "\"a 1\\047s\\012\"");
+  CHECK(folder.files() == 2);  // no oops
+}
+
 TEST_CASE("gnuplot: a script that fails is named with the reason") {
   auto const folder = test::folder{};
   auto const failed = "gnuplot failed on " + (folder / "plots.gp").string() + ": ";

@@ -135,12 +135,27 @@ TEST_CASE("settings: written as YAML they are read as the same bits") {
   }
   s.seed = s.threads = ~std::uint64_t{0};
   for (auto const* const text :
-       {"", " ", "a: b", "- a", "# a", "~", "null", "'a' \"b\"", "true", "1", "two\nlines", "[",
-        "\xc3\xa4", "\r", "run\r", "\r\n", "?\r", "a\rb: \\"}) {
+       {"",           " ",    "a: b",      "- a",  "# a",
+        "~",          "null", "'a' \"b\"", "true", "1",
+        "two\nlines", "[",    "\xc3\xa4",  "\r",   "run\r",
+        "\r\n",       "?\r",  "a\rb: \\",  "\x7f", "a\x7f\x7f\r\x1b[1m\xc2\x9b"}) {
     s.kind = text;
     s.note = text;
     CHECK(c.read(to_yaml(s)) == s);
   }
+}
+
+TEST_CASE("settings: texts that no file of settings can hold are refused before it is written") {
+  auto s = settings{};
+  auto const said = [&] { return message_of([&] { (void)to_yaml(s); }); };
+  s.note = "caf\xe9";
+  CHECK(said() == "--note: expected UTF-8, byte 3 is none");
+  CHECK(message_of([&] { (void)to_result_yaml(s); }) == said());
+  s.note = std::string(65'536, 'x');
+  CHECK(said() == "settings: expected at most 65536 bytes as YAML, got 65586");
+  s.note->resize(65'536 - 50);
+  CHECK(said() == "nothing is thrown");
+  CHECK(config{}.read(to_yaml(s)) == s);
 }
 
 TEST_CASE("settings: in the order of visit, without what is undecided or changes no result") {

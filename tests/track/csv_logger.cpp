@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <support/catch.hpp>
 #include <support/folder.hpp>
+#include <support/small_disk.hpp>
 #include <tessera/track/csv_logger.hpp>
 
 #include <limits>
@@ -59,6 +60,52 @@ TEST_CASE("csv_logger: a folder that cannot be made is told of") {
 TEST_CASE("csv_logger: a full disk is told of") {
   auto full = detail::growing_file{"/dev/full"};
   CHECK_THROWS_AS(full.add("a"), file_error);
+}
+
+TEST_CASE("csv_logger: a record that does not fit takes none of another writer") {
+  auto const folder = test::folder{};
+  auto one = detail::growing_file{folder / "log"};
+  auto other = detail::growing_file{folder / "log", true};
+  one.add("one\n");
+  other.add("other\n");
+  {
+    auto const disk = test::small_disk{12};
+    CHECK_THROWS_AS(one.add("too long\n"), file_error);
+  }
+  CHECK(test::text_of(folder / "log") == "one\nother\n");
+  one.add("more\n");
+  CHECK(one.size() == 15);
+  CHECK(test::text_of(folder / "log") == "one\nother\nmore\n");
+}
+
+TEST_CASE("csv_logger: a folder is one run's at a time") {
+  auto const folder = test::folder{};
+  auto first = csv_logger{folder.path()};
+  auto second = csv_logger{folder.path()};
+  first.begin({.settings = {{"n", 1}}});
+  first.scalars(1, values{{"loss", 0.5}});
+  CHECK_THROWS_WITH(second.begin({}),
+                    folder.path().string() + ": belongs to a run that goes on: process " +
+                        std::to_string(::getpid()) + " on " + detail::host_name());
+  first.scalars(2, values{{"loss", 0.25}});
+  first.finish(run_state::finished);
+  CHECK(test::text_of(folder / "metrics.csv") == "step,loss\n1,0.5\n2,0.25\n");
+  CHECK(test::text_of(folder / "hparams.yaml") == "\"n\": 1\n");
+  second.begin({});
+  CHECK(test::text_of(folder / "metrics.1.csv") == "step,loss\n1,0.5\n2,0.25\n");
+}
+
+TEST_CASE("csv_logger: what PyYAML takes for no letter, or an end of a line, is escaped") {
+  auto const folder = test::folder{};
+  auto log = csv_logger{folder.path()};
+  log.begin({.settings = {
+                 {"a\x7f", "\x1b[1m\x7f\xc2\x80\xc2\x85\xc2\x9f\xc2\xa0\xc3\xa4"},
+                 {"b", "\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xa9\xef\xbf\xbd\xef\xbf\xbe\xef\xbf\xbf"},
+                 {"c", "\xf0\x9f\x98\x80\xff\\"}}});
+  CHECK(test::text_of(folder / "hparams.yaml") ==
+        "\"a\\u007f\": \"\\u001b[1m\\u007f\\u0080\\u0085\\u009f\xc2\xa0\xc3\xa4\"\n"
+        "\"b\": \"\xe2\x80\xa7\\u2028\\u2029\xef\xbf\xbd\\ufffe\\uffff\"\n"
+        "\"c\": \"\xf0\x9f\x98\x80\xef\xbf\xbd\\\\\"\n");
 }
 
 TEST_CASE("csv_logger: a scalar may not take the place of the step") {

@@ -181,6 +181,27 @@ TEST_CASE(
   CHECK(group.loggers.dropped() == 6);
 }
 
+TEST_CASE("loggers: a record larger than the queue is dropped, and nothing else") {
+  auto const stuck = std::make_shared<gate>();
+  auto group = group_of{{.queue_bytes = 1000}};
+  auto const calls = group.add([stuck](std::string const& call) {
+    if (call != "begin a") return;
+    stuck->reached.set_value();
+    stuck->open.wait();
+  });
+  group.loggers.begin({.name = "a"});
+  stuck->reached.get_future().wait();
+  group.loggers.text(1, "t", "words");
+  group.loggers.scalars(1, values{{"loss", 1}});
+  group.loggers.text(2, "t", std::string(1001, 'x'));
+  CHECK(group.loggers.dropped() == 1);
+  stuck->opened.set_value();
+  group.loggers.finish(run_state::finished);
+  CHECK(calls->all() ==
+        std::vector<std::string>{"begin a", "text words", "scalars 1 loss", "finish 0"});
+  CHECK(group.loggers.dropped() == 1);
+}
+
 TEST_CASE("loggers: a call that asks to be tried again is, with one warning") {
   auto group = group_of{{.first_wait = 1ms}};
   auto tries = std::make_shared<std::atomic<int>>(0);

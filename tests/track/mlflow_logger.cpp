@@ -216,6 +216,34 @@ TEST_CASE("mlflow_logger: numbers that are none, and names that MLflow has not")
   CHECK(batches[2]["metrics"][1]["value"] == "-Infinity");
 }
 
+TEST_CASE("mlflow_logger: names that MLflow refuses as paths, and those that become one") {
+  auto place = server{};
+  auto log = mlflow_logger{{.url = place.url()}};
+  log.begin({.settings = {{"a b", 1}, {"a%b", 2}, {"a?b", 3}, {"a%b", 4}}});
+  auto const keys_of = [&](values const& all) {
+    log.scalars(1, all);
+    log.flush();
+    auto keys = std::vector<std::string>{};
+    auto const last = place.bodies("runs/log-batch").back();
+    for (auto const& each : last["metrics"]) keys.push_back(each["key"]);
+    return keys;
+  };
+  using names = std::vector<std::string>;
+  auto const parameters = place.bodies("runs/log-batch").at(0)["params"];
+  CHECK(parameters.dump() == R"([{"key":"a b","value":"1"},{"key":"a_b","value":"2"},)"
+                             R"({"key":"a_b_2","value":"3"}])");
+  CHECK(
+      keys_of({{"/x/y", 1}, {"p//q/", 1}, {"./r", 1}, {"s/./t", 1}, {".", 1}, {"", 1}, {"/", 1}}) ==
+      names{"x/y", "p/q", "r", "s/t", "_", "__2", "__3"});
+  CHECK(keys_of({{"..", 1}, {"../u", 1}, {"v/../w", 1}, {"...", 1}, {".x", 1}, {"x..", 1}}) ==
+        names{"__", "__/u", "v/__/w", "__.", ".x", "x.."});
+  CHECK(keys_of({{"x/y", 1}, {"/x/y", 2}, {"x%y", 3}, {"x?y", 4}, {"x%y", 5}}) ==
+        names{"x/y_2", "x/y", "x_y", "x_y_2", "x_y"});
+  auto const long_name = std::string(300, 'n');
+  auto const longs = keys_of({{long_name, 1}, {long_name + "1", 2}});
+  CHECK(longs == names{std::string(250, 'n'), std::string(248, 'n') + "_2"});
+}
+
 TEST_CASE("mlflow_logger: texts and pictures are artifacts") {
   auto place = server{};
   auto log = mlflow_logger{{.url = place.url()}};

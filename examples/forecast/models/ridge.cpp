@@ -7,6 +7,8 @@
 #include <tessera/program/settings.hpp>
 #include <tessera/train/interrupt.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "../served_windows.hpp"
@@ -117,7 +119,11 @@ class ridge_forecaster final : public forecaster {
       throw tessera::safetensors_error("expected the tensors weight and bias, got " +
                                        std::to_string(file.tensors().size()) + " tensors");
     auto weight = numbers_of(file, "weight", 2);
-    of_ = {std::move(weight), numbers_of(file, "bias", 1).at(0)};
+    auto const bias = numbers_of(file, "bias", 1).at(0);
+    auto const is_finite = [](double x) { return std::isfinite(x); };
+    if (not is_finite(bias) || not std::ranges::all_of(weight, is_finite))
+      throw tessera::usage_error(path.string() + ": a parameter is not finite");
+    of_ = {std::move(weight), bias};
   }
   [[nodiscard]] auto serve(scaling by, std::uint64_t look_back) const
       -> std::unique_ptr<tessera::served_model> override {

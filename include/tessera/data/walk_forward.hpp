@@ -39,9 +39,13 @@ struct walk_forward {
 
 namespace detail {
 
-/// Rows that all folds need.
+/// Rows that all folds need; the largest number where they are more than that.
 [[nodiscard]] inline auto rows_needed(walk_forward_settings const& s) -> std::size_t {
-  return s.train_length + s.gap + s.folds * s.validation + s.horizon - 1 + s.test;
+  constexpr auto most = ~std::size_t{0};
+  auto sum = s.folds > most / s.validation ? most : s.folds * s.validation;
+  for (auto const rows : {s.train_length, s.gap, s.horizon - 1, s.test})
+    sum = rows > most - sum ? most : sum + rows;
+  return sum;
 }
 
 inline void check(walk_forward_settings const& s, std::size_t rows) {
@@ -54,8 +58,7 @@ inline void check(walk_forward_settings const& s, std::size_t rows) {
   if (s.gap < s.horizon)
     refuse("a gap of at least the horizon, " + std::to_string(s.horizon) + " rows, got " +
            std::to_string(s.gap));
-  // A length above the number of rows would only make the sum overflow.
-  if (std::max(std::ranges::max(lengths), s.gap) > rows || rows_needed(s) > rows)
+  if (rows_needed(s) > rows)
     refuse("at least " + std::to_string(rows_needed(s)) + " rows for " + std::to_string(s.folds) +
            " folds, got " + std::to_string(rows));
 }

@@ -67,10 +67,14 @@ class study {
   [[nodiscard]] auto find(std::uint64_t number) -> trial { return store_.find(number); }
 
   /// The next trial to run, of those numbered below `limit`; nothing where none is left.
+  ///
+  /// Errors  search_error for a point that is none of the space: no trial is made of it
   [[nodiscard]] auto ask(std::uint64_t limit) -> std::optional<trial> {
     return store_.claim(limit, [&](std::vector<trial> const& so_far, std::uint64_t number) {
       auto random = draws(options_.seed, number);
-      return options_.method.propose({space_, checked(so_far), options_.direction}, random);
+      auto point = options_.method.propose({space_, checked(so_far), options_.direction}, random);
+      (void)space_.coordinates(point);
+      return point;
     });
   }
   /// The same trial in the process that runs it, where another asked.

@@ -16,7 +16,8 @@ namespace tessera {
 /// of processes at once. A trial that is running belongs to whoever holds its lock, and to one
 /// attempt: what an attempt says that was put back meanwhile is refused.
 ///
-/// State   <path>, <path>-wal and <path>-shm of SQLite, <path>.running: see trial_locks.hpp.
+/// State   <path>, <path>-wal and <path>-shm of SQLite, <path>.running: see trial_locks.hpp; of a
+///         symbolic link, beside the file that it names.
 ///         An object is for one thread, and never used on both sides of a fork
 /// Errors  file_error for a file that is damaged, of another program, another version or another
 ///         search, of which the first difference is named; search_error for a trial that is not
@@ -24,7 +25,9 @@ namespace tessera {
 class trial_store {
  public:
   trial_store(std::filesystem::path const& path, std::string const& settings)
-      : database_(path), locks_(checked_file().string() + ".running") {
+      : database_(path),
+        // One lock for all names of the file, as SQLite itself has it.
+        locks_(std::filesystem::canonical(checked_file()).string() + ".running") {
     database_.log_ahead();
     auto together = detail::transaction(database_);
     if (is_empty()) make(settings);

@@ -107,15 +107,17 @@ template <settable T> void check_rules(char const* name, T const& value, setting
   }
 }
 
+/// A parser takes minutes for 10 MB of lists.
+inline constexpr auto most_settings_bytes = std::size_t{1} << 16U;
+
 /// The keys and values of a YAML file; no node where it has none.
 [[nodiscard]] inline auto yaml_map(std::string const& path) -> YAML::Node {
   auto const fail = [&](std::string const& what) { throw usage_error(path + ": " + what); };
   auto file = input_file(path);
-  constexpr auto largest = std::size_t{1} << 16U;  // a parser takes minutes for 10 MB of lists
-  if (file.size() > largest)
+  if (file.size() > most_settings_bytes)
     fail("has " + std::to_string(file.size()) + " bytes; settings take at most " +
-         std::to_string(largest));
-  auto const bytes = file.read(largest);
+         std::to_string(most_settings_bytes));
+  auto const bytes = file.read(most_settings_bytes);
   auto const text = std::string{reinterpret_cast<char const*>(bytes.data()), bytes.size()};
   if (auto const fault = fault_of_utf8(text); not fault.empty()) fail(fault);
   // yaml-cpp takes NUL for the mark of its escapes.
@@ -137,6 +139,7 @@ template <settable T> void check_rules(char const* name, T const& value, setting
   return documents[0];
 }
 
+/// Errors  usage_error for what yaml_map would refuse
 template <class S> [[nodiscard]] auto settings_yaml(S const& s, bool all) -> std::string {
   auto yaml = YAML::Emitter{};
   yaml << YAML::BeginMap;
@@ -145,15 +148,23 @@ template <class S> [[nodiscard]] auto settings_yaml(S const& s, bool all) -> std
         if (not all && not rules.changes_result) return;
         if_decided(member, [&](auto const& value) {
           auto const text = text_of_value(value);
+          if (auto const fault = fault_of_utf8(text); not fault.empty())
+            throw usage_error(option_name(name) + ": " + fault);
           yaml << YAML::Key << name << YAML::Value;
-          if (text.find('\r') != std::string::npos)
-            yaml << YAML::DoubleQuoted;  // else it is a line's end
+          if (text.find_first_of("\r\x7F") != std::string::npos)
+            yaml << YAML::DoubleQuoted;  // else the one is a line's end, the other not escaped
           yaml << text;
         });
       },
       s);
   yaml << YAML::EndMap;
-  return std::string{yaml.c_str()} + '\n';
+  auto text = std::string{yaml.c_str()} + '\n';
+  for (auto at = text.find('\x7F'); at != std::string::npos; at = text.find('\x7F', at))
+    text.replace(at, 1, "\\x7F");  // yaml-cpp writes it as it is
+  if (text.size() > most_settings_bytes)
+    throw usage_error("settings: expected at most " + std::to_string(most_settings_bytes) +
+                      " bytes as YAML, got " + std::to_string(text.size()));
+  return text;
 }
 
 }  // namespace detail
@@ -209,6 +220,8 @@ template <class S> void read_config(std::string const& path, S& s) {
 }
 
 /// The settings that are decided as YAML, which read_config reads as the same bits.
+///
+/// Errors  usage_error for a text that is no UTF-8, and for more than 64 KiB
 template <class S> [[nodiscard]] auto to_yaml(S const& s) -> std::string {
   return detail::settings_yaml(s, true);
 }

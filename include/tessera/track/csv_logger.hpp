@@ -3,8 +3,10 @@
 
 #include <tessera/track/detail/growing_file.hpp>
 #include <tessera/track/detail/numbers.hpp>
+#include <tessera/train/folder_lock.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace tessera {
 
@@ -14,7 +16,9 @@ namespace tessera {
 /// empty fields in the rows before. It holds numbers alone. The file of an earlier run becomes
 /// metrics.1.csv, or the next number that is free.
 ///
-/// Errors  file_error; std::invalid_argument for a scalar named "step". Numbers that are none are
+/// State   from begin to finish the folder is this logger's, by .csv.lock: see folder_lock.hpp
+/// Errors  file_error, also where another one has the folder; std::invalid_argument for a scalar
+/// named "step". Numbers that are none are
 ///         nan, inf and -inf
 class csv_logger final : public logger {
  public:
@@ -23,6 +27,7 @@ class csv_logger final : public logger {
   [[nodiscard]] auto title() const -> std::string override { return path().string(); }
   void begin(run_info const& run) override {
     detail::make_folder(folder_);
+    if (not lock_) lock_.emplace(folder_, ".csv.lock");
     settings_ = run.settings;
     write_settings();
     columns_ = {"step"};
@@ -45,7 +50,10 @@ class csv_logger final : public logger {
       detail::merge(settings_, std::vector<named_setting>{{name, value}});
     write_settings();
   }
-  void finish(run_state) override { file_.sync(); }
+  void finish(run_state) override {
+    file_.sync();
+    lock_.reset();
+  }
 
  private:
   /// What an earlier run wrote has another name from now on.
@@ -99,8 +107,33 @@ class csv_logger final : public logger {
     write_file(path(), text);
     file_ = detail::growing_file(path(), true);
   }
+  /// A text in quotes that PyYAML reads, too: DEL, the controls from U+0080, other ends of lines
+  /// and what is no letter are escaped.
+  [[nodiscard]] static auto yaml_text(std::string_view text) -> std::string {
+    static constexpr auto digits = std::string_view{"0123456789abcdef"};
+    auto const quoted = json_text(text);
+    auto result = std::string{};
+    for (auto at = std::size_t{0}; at < quoted.size();) {
+      auto const letter =
+          std::string_view{quoted}.substr(at, detail::utf8_piece_at(quoted, at).bytes);
+      auto const second = letter.size() == 2 ? static_cast<unsigned char>(letter[1]) : 0U;
+      at += letter.size();
+      if (letter == "\x7F")
+        result += "\\u007f";
+      else if (letter[0] == '\xC2' && second < 0xA0)
+        result.append("\\u00").append({digits[second >> 4U], digits[second & 15U]});
+      else if (letter == "\xE2\x80\xA8" || letter == "\xE2\x80\xA9")
+        result += letter[2] == '\xA8' ? "\\u2028" : "\\u2029";
+      else if (letter == "\xEF\xBF\xBE" || letter == "\xEF\xBF\xBF")
+        result += letter[2] == '\xBE' ? "\\ufffe" : "\\uffff";
+      else
+        result += letter;
+    }
+    return result;
+  }
   /// YAML 1.1, as PyYAML reads it, has a point in every number with an exponent.
   [[nodiscard]] static auto yaml_of(setting_value const& value) -> std::string {
+    if (auto const* const words = std::get_if<std::string>(&value)) return yaml_text(*words);
     auto text = detail::json_of(value, ".nan", ".inf");
     auto const exponent = text.find('e');
     if (std::holds_alternative<double>(value) && exponent != std::string::npos &&
@@ -111,11 +144,12 @@ class csv_logger final : public logger {
   void write_settings() const {
     auto text = std::string{};
     for (auto const& [name, value] : settings_)
-      text += json_text(name) + ": " + yaml_of(value) + '\n';
+      text.append(yaml_text(name)).append(": ").append(yaml_of(value)).append("\n");
     write_file(folder_ / "hparams.yaml", text.empty() ? "{}\n" : text);
   }
 
   std::filesystem::path folder_;
+  std::optional<folder_lock> lock_;
   std::vector<named_setting> settings_;
   std::vector<std::string> columns_;
   detail::growing_file file_;

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -24,7 +26,8 @@ struct mlflow_options {
 /// experiment.
 ///
 /// Metrics are sent by flush, and by the thousand. A parameter keeps its first value, as MLflow
-/// wants it. Letters that MLflow has in no name become '_'.
+/// wants it. Letters that MLflow has in no name become '_', and parts of a path that it refuses are
+/// left out; of names that become the same, the later ones get a number.
 ///
 /// Errors  try_again where the server is down or busy; std::runtime_error with its words where it
 ///         refuses; std::invalid_argument for an address that is not http://<host>:<port>
@@ -49,18 +52,18 @@ class mlflow_logger final : public logger {
   void scalars(moment when, std::span<named_value const> values) override {
     if (metrics_.size() >= most_metrics) flush();
     for (auto const& [name, value] : values)
-      metrics_.push_back({{"key", safe(name)},
+      metrics_.push_back({{"key", key_of(name)},
                           {"value", number(value)},
                           {"timestamp", detail::milliseconds_of(when.time)},
                           {"step", when.step}});
     last_step_ = std::max(last_step_, when.step);
   }
   void image(moment when, std::string_view name, png_image const& picture) override {
-    put_artifact("images/" + safe(name) + '_' + std::to_string(when.step) + ".png", "image/png",
+    put_artifact("images/" + key_of(name) + '_' + std::to_string(when.step) + ".png", "image/png",
                  {reinterpret_cast<char const*>(picture.bytes.data()), picture.bytes.size()});
   }
   void text(moment when, std::string_view name, std::string_view words) override {
-    put_artifact("texts/" + safe(name) + '_' + std::to_string(when.step) + ".txt", "text/plain",
+    put_artifact("texts/" + key_of(name) + '_' + std::to_string(when.step) + ".txt", "text/plain",
                  std::string{words});
   }
   void hyperparameters(std::span<named_setting const> settings,
@@ -91,14 +94,38 @@ class mlflow_logger final : public logger {
   using json = nlohmann::json;
   using verb = boost::beast::http::verb;
 
-  /// MLflow's names have letters, digits, and these.
-  [[nodiscard]] static auto safe(std::string_view name) -> std::string {
-    auto text = std::string{name.substr(0, 250)};
-    for (auto& letter : text)
-      if (std::isalnum(static_cast<unsigned char>(letter)) == 0 &&
-          std::string_view{"_-. :/"}.find(letter) == std::string_view::npos)
-        letter = '_';
-    return text;
+  static constexpr auto longest_name = std::size_t{250};
+
+  /// MLflow's names have letters, digits, and "_-. :/"; they are paths that nothing can shorten,
+  /// and lead nowhere else.
+  [[nodiscard]] static auto safe(std::string_view name, std::size_t most = longest_name)
+      -> std::string {
+    auto text = std::string{};
+    for (name = name.substr(0, most); not name.empty();) {
+      auto const part = name.substr(0, name.find('/'));
+      name.remove_prefix(std::min(name.size(), part.size() + 1));
+      if (part.empty() || part == ".") continue;
+      if (not text.empty()) text += '/';
+      for (auto const letter :
+           part.starts_with("..") ? "__" + std::string{part.substr(2)} : std::string{part})
+        text += is_safe(letter) ? letter : '_';
+    }
+    return text.empty() ? "_" : text;
+  }
+  [[nodiscard]] static auto is_safe(char letter) -> bool {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::string_view{"_-. :"}.find(letter) != std::string_view::npos;
+  }
+  /// The name that the run has for another, the same at all times.
+  [[nodiscard]] auto key_of(std::string_view name) -> std::string const& {
+    auto const [known, is_new] = keys_.try_emplace(std::string{name});
+    if (not is_new) return known->second;
+    auto key = safe(name);
+    for (auto n = std::size_t{2}; not taken_.insert(key).second; ++n) {
+      auto const end = '_' + std::to_string(n);
+      key = safe(name, longest_name - end.size()).append(end);
+    }
+    return known->second = key;
   }
   /// As protobuf's JSON has what is no number.
   [[nodiscard]] static auto number(double value) -> json {
@@ -106,10 +133,9 @@ class mlflow_logger final : public logger {
     return detail::digits_of(value, "NaN", "Infinity");
   }
   /// A parameter or a tag.
-  [[nodiscard]] static auto pair(std::string const& key, std::string value, std::size_t most)
-      -> json {
+  [[nodiscard]] auto pair(std::string const& key, std::string value, std::size_t most) -> json {
     value.resize(std::min(value.size(), most));
-    return {{"key", safe(key)}, {"value", std::move(value)}};
+    return {{"key", key_of(key)}, {"value", std::move(value)}};
   }
 
   [[nodiscard]] auto ask(verb how, std::string const& method, json const& body,
@@ -175,14 +201,15 @@ class mlflow_logger final : public logger {
   }
   void send_parameters(std::span<named_setting const> settings) {
     auto rows = std::vector<json>{};
+    auto names = sent_;
     for (auto const& [name, value] : settings)
-      if (not sent_.contains(name)) rows.push_back(pair(name, detail::text_of(value), 6000));
+      if (names.insert(name).second) rows.push_back(pair(name, detail::text_of(value), 6000));
     for (auto at = rows.begin(); at != rows.end();) {
       auto const n = std::min<std::ptrdiff_t>(rows.end() - at, most_parameters);
       post("runs/log-batch", {{"run_id", run_}, {"params", json::array_t(at, at + n)}});
       at += n;
     }
-    for (auto const& each : settings) sent_.insert(each.name);
+    sent_ = std::move(names);
   }
   void put_artifact(std::string const& name, char const* type, std::string body) {
     constexpr auto served = std::string_view{"mlflow-artifacts:/"};
@@ -228,6 +255,8 @@ class mlflow_logger final : public logger {
   std::optional<std::chrono::steady_clock::time_point>
       refused_since_;  // artifacts, without a break
   std::set<std::string> sent_;
+  std::map<std::string, std::string, std::less<>> keys_;
+  std::set<std::string> taken_;
   std::vector<json> metrics_;
   std::uint64_t last_step_ = 0;
 };

@@ -13,11 +13,13 @@ namespace tessera {
 /// A folder that belongs to one process, as long as this lives: others are refused by the name of
 /// the holder. A process that is killed holds nothing any more.
 ///
-/// State   a file .run.lock in the folder, locked by flock; gone with its holder
+/// State   a file .run.lock in the folder, or one of another name for who shares it with a run,
+///         locked by flock; gone with its holder
 /// Errors  file_error where another process has the folder, or where it cannot be written
 class folder_lock {
  public:
-  explicit folder_lock(std::filesystem::path const& folder) : path_(folder / ".run.lock") {
+  explicit folder_lock(std::filesystem::path const& folder, char const* file = ".run.lock")
+      : path_(folder / file) {
     while (not takes(folder)) {
     }
     auto host = std::array<char, 256>{};

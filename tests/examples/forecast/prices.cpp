@@ -102,6 +102,20 @@ TEST_CASE("prices: what is refused names its row and column") {
               std::string{date} + "\"");
   CHECK(refusal(header + "\"2020-01-02,10,12,9,11,100\n") ==
         "p.csv: row 2: a quotation has no end");
+  for (auto const* const end : {"x", "\"", " "})
+    CHECK(refusal(header + "2020-01-02,10,12,9,\"11\"" + end + ",100\n")
+              .starts_with(std::string{"p.csv: row 2: "}));
+  CHECK(refusal(header + "2020-01-02,10,12,9,\"11\"00,100\n") ==
+        "p.csv: row 2: expected a comma or the line's end after a quotation, got \"0\"");
+  CHECK_NOTHROW(parse_prices(header + "2020-01-02,10,12,9,11,\"100\"\r\n", "p.csv"));
+  CHECK_NOTHROW(parse_prices(header + "2020-01-02,10,12,9,11,\"100\"", "p.csv"));
+  CHECK_NOTHROW(parse_prices(header + row + "2020-01-16,10,12,9,11,100\n", "p.csv"));
+  CHECK(
+      refusal(header + row + "2020-01-17,10,12,9,11,100\n") ==
+      "p.csv: row 3, column Date: expected a day at most 14 days after 2020-01-02, got 2020-01-17");
+  CHECK(
+      refusal(header + row + "2025-01-03,10,12,9,11,100\n") ==
+      "p.csv: row 3, column Date: expected a day at most 14 days after 2020-01-02, got 2025-01-03");
   CHECK(refusal("Date,Open,High,Low,Close,Volume,Note\n2020-01-02,10,12,9,11,100,\"two\nlines\"\n"
                 "2020-01-03,x,12,9,11,100,\n") ==
         "p.csv: row 4, column Open: expected a number, got \"x\"");
@@ -146,6 +160,20 @@ TEST_CASE("prices: tables that came by another way are held to the same") {
   CHECK_THROWS_WITH(check_prices(p, "request"),
                     "request: column Low: expected 40 rows, as many as dates, got 39");
   CHECK_THROWS_WITH(check_prices({}, "request"), "request: has no rows");
+}
+TEST_CASE("prices: a digest tells tables apart") {
+  auto const p = synthetic_market(40, 2);
+  auto const digest = digest_of(p);
+  CHECK(digest.starts_with("40 days, 2000-01-03 to 2000-02-25, checksum "));
+  CHECK(digest.size() < 60);  // a message shows all of it
+  CHECK(digest == digest_of(synthetic_market(40, 2)));
+  CHECK(digest != digest_of(synthetic_market(40, 3)));
+  auto other = p;
+  other.volume[7] += 1;
+  CHECK(digest != digest_of(other));
+  other = p;
+  other.dates[7] = "2000-01-13";
+  CHECK(digest != digest_of(other));
 }
 TEST_CASE("prices: days of a table") {
   auto const p = synthetic_market(10, 2);

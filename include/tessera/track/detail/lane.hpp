@@ -48,10 +48,15 @@ class logger_lane {
   logger_lane(std::unique_ptr<logger> target, logger_group_options options)
       : target_(std::move(target)), options_(std::move(options)), title_(target_->title()) {}
 
-  /// Never waits for the logger; makes room by dropping the oldest scalars.
+  /// Never waits for the logger; makes room by dropping the oldest scalars. A call that is larger
+  /// than the whole queue is dropped itself.
   void post(shared_call call) {
     auto const lock = std::lock_guard{mutex_};
     if (over_ || finishing_) return;
+    if (call->kind != log_kind::kept && call->bytes > options_.queue_bytes) {
+      ++dropped_;  // no room that others could make is enough
+      return;
+    }
     while (is_full(call->bytes) && drop_one()) {
     }
     push(std::move(call));
