@@ -217,14 +217,12 @@ namespace detail {
 
 }  // namespace detail
 
-/// The first of a template's marks that a tokenizer does not read as one special token: with it the
-/// model sees no turns. Nothing where it reads all.
+/// The first of a template's marks that a tokenizer does not read as one token: with it the model
+/// sees no turns. Nothing where it reads all.
 [[nodiscard]] inline auto mark_in_pieces(chat_template const& form, tokenizer const& words)
     -> std::optional<std::string> {
-  for (auto const mark : form.marks()) {
-    auto const ids = words.encode(mark, {.add_special_tokens = false}).ids;
-    if (ids.size() != 1 || not words.is_special(ids.front())) return std::string{mark};
-  }
+  for (auto const mark : form.marks())
+    if (words.encode(mark, {.add_special_tokens = false}).size() != 1) return std::string{mark};
   return std::nullopt;
 }
 
