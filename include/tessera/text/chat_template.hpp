@@ -53,7 +53,7 @@ class chat_template {
     if (match_.style->family == llama_2) return end_text_;
     return match_.style->family == llama_3 ? "<|eot_id|>" : "<|im_end|>";
   }
-  /// What the template writes between texts, for a tokenizer to read as one special token each.
+  /// What the template writes between texts, for a tokenizer to read as one token each.
   [[nodiscard]] auto marks() const -> std::vector<std::string_view> {
     using enum detail::chat_style::kind;
     auto result = std::vector<std::string_view>{"<|im_start|>", "<|im_end|>"};
