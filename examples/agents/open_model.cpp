@@ -63,8 +63,10 @@ class threaded_lanes final : public lane_model {
     auto form = chat_template::of(jinja, text_of_token(file, words, "tokenizer.ggml.bos_token_id"),
                                   text_of_token(file, words, "tokenizer.ggml.eos_token_id"));
     if (auto const mark = mark_in_pieces(form, words))
-      throw text_error("tokenizer.ggml.token_type: expected " + json_text(*mark) +
-                       ", which the chat template writes, to be a control token (type 3)");
+      throw text_error((words.id_of(*mark) ? "tokenizer.ggml.token_type: expected "
+                                           : "tokenizer.ggml.tokens: expected ") +
+                       json_text(*mark) + ", which the chat template writes, " +
+                       (words.id_of(*mark) ? "to be a control token (type 3)" : "among them"));
     return form;
   } catch (text_error const& e) {
     throw text_error(file.path().string() + ": generate --raw and bench run it; " + e.what());
@@ -110,10 +112,9 @@ class spelt_tokens {
 };
 
 [[nodiscard]] auto texts_of(gguf const& file, std::shared_ptr<tokenizer const> const& words,
-                            opening how) -> engine_texts {
+                            std::optional<chat_template> const& form) -> engine_texts {
   auto result = engine_texts{};
   result.encode = [words](std::string const& text) { return words->encode(text).ids; };
-  auto const form = how.texts_alone ? std::nullopt : template_of(file, *words);
   if (form) result.encode_chat = encoder_of_chats(*form, words);
   result.make_decoder = [words] { return std::make_unique<streamed_text>(words); };
   result.text_of = [spelt = std::make_shared<spelt_tokens>(words)](std::uint32_t token) {
@@ -134,13 +135,18 @@ auto open_lanes(std::filesystem::path const& path, opening how) -> lanes_of_file
     file->content.fail("expected a tokenizer of " +
                        std::to_string(opened.model->bounds().vocabulary) + " tokens, got " +
                        std::to_string(words->vocabulary_size()));
-  auto texts = texts_of(file->content, words, how);
+  auto const form = how.texts_alone ? std::nullopt : template_of(file->content, *words);
+  auto marks = std::vector<std::string>{};
+  if (form)
+    for (auto const mark : form->marks()) marks.emplace_back(mark);
+  auto texts = texts_of(file->content, words, form);
   auto model = std::move(opened.model);
   if (how.threads > 1) model = std::make_unique<threaded_lanes>(std::move(model), how.threads);
   return {.name = name_of_model(file->content),
           .words = std::move(words),
           .model = std::move(model),
           .texts = std::move(texts),
+          .marks = std::move(marks),
           .file_bytes = file->file.bytes().size(),
           .parameter_bytes = opened.parameter_bytes,
           .stream_bytes = opened.stream_bytes,
@@ -157,7 +163,8 @@ auto open_model(std::filesystem::path const& path, opening how) -> opened_model 
       .words = std::move(lanes.words),
       .index = std::move(index),
       .runs = std::make_shared<engine>(std::move(lanes.model), engine_options{.queue = how.queue}),
-      .texts = std::move(lanes.texts)};
+      .texts = std::move(lanes.texts),
+      .marks = std::move(lanes.marks)};
 }
 
 }  // namespace agents

@@ -14,7 +14,8 @@ struct opened_model {
   std::shared_ptr<tessera::tokenizer const> words;
   std::shared_ptr<tessera::token_index const> index;  ///< tokens by their bytes, to choose by
   std::shared_ptr<tessera::engine> runs;
-  tessera::engine_texts texts;  ///< to ask the engine with texts; end_tokens is not empty
+  tessera::engine_texts texts;     ///< to ask the engine with texts; end_tokens is not empty
+  std::vector<std::string> marks;  ///< tokens that the chat template writes
 };
 
 /// The same with its lanes, which a command steps itself.
@@ -23,6 +24,7 @@ struct lanes_of_file {
   std::shared_ptr<tessera::tokenizer const> words;
   std::unique_ptr<tessera::lane_model> model;
   tessera::engine_texts texts;
+  std::vector<std::string> marks;
   std::size_t file_bytes = 0;       ///< that are mapped
   std::size_t parameter_bytes = 0;  ///< beside them
   std::size_t stream_bytes = 0;     ///< of a step and of all caches

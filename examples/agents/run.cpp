@@ -87,11 +87,11 @@ struct run_settings {
     throw usage_error(model.name + " has no chat template, which a group needs");
   return {.runs = model.runs.get(),
           .encode =
-              [encode = model.texts.encode_chat,
-               words = model.words](std::vector<group_message> const& messages) {
+              [encode = model.texts.encode_chat, words = model.words,
+               marks = model.marks](std::vector<group_message> const& messages) {
                 auto chat = std::vector<chat_message>{};
                 for (auto const& one : messages)  // answers of others end no turn
-                  chat.push_back({one.role, without_special_text(*words, one.content)});
+                  chat.push_back({one.role, without_special_text(*words, one.content, marks)});
                 return encode(chat);
               },
           .make_decoder = model.texts.make_decoder,

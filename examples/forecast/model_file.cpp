@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace forecast {
 
@@ -133,8 +134,8 @@ void check(model_description const& d) {
 /// The parameters' file has the description, too. What else config.json has is the server's.
 ///
 /// Errors  usage_error, which names the first difference
-void compare_with_parameters(json const& config, fs::path const& file) {
-  auto const metadata = tessera::safetensors::read(file).metadata();
+void compare_with_parameters(json const& config, fs::path const& file,
+                             std::map<std::string, std::string> const& metadata) {
   auto const found = metadata.find("config");
   auto const kept = json::parse(found == metadata.end() ? "" : found->second, nullptr, false);
   if (not kept.is_object()) throw usage_error(file.filename().string() + ": has no config");
@@ -185,9 +186,11 @@ void save_model(fs::path const& folder, forecaster const& model, model_descripti
 auto load_model(fs::path const& folder) -> described_model {
   auto const config = read_json(folder / "config.json");
   auto const statistics = read_json(folder / "statistics.json");
+  auto const file = folder / "model.safetensors";
+  auto const metadata = tessera::safetensors::read(file).metadata();
   auto result = described_model{};
   try {
-    compare_with_parameters(config, folder / "model.safetensors");
+    compare_with_parameters(config, file, metadata);
     result.description = description_of(config, statistics);
     check_place(folder, result.description.kind);
   } catch (std::exception const& e) {
@@ -195,7 +198,7 @@ auto load_model(fs::path const& folder) -> described_model {
                       ": describes no model: " + tessera::shortened(e.what(), 200));
   }
   result.model = make_forecaster(result.description.choice);
-  result.model->load(folder / "model.safetensors");
+  result.model->load(file);
   return result;
 }
 

@@ -85,6 +85,7 @@ class csv_reader {
     if (at_ < text_.size() && text_[at_] == '"') {
       was_quoted = true;
       quotation(value);
+      while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
       if (at_ < text_.size() &&
           std::string_view{",\r\n"}.find(text_[at_]) == std::string_view::npos)
         throw price_error(name_ + ": row " + std::to_string(row_) +

@@ -69,7 +69,7 @@ TEST_CASE("record: every line says what happened") {
   REQUIRE(lines.size() == 10);  // nothing behind the outcome
   CHECK(
       lines[0] ==
-      R"({"record":"tessera group 1","question":"What?","agents":["ada","bob"],"max_new_answers":3,)"
+      R"({"record":"tessera group 2","question":"What?","agents":["ada","bob"],"max_new_answers":3,)"
       R"("attempts":3,"time_limit":120000,"most_similar":0.7,"by_words":true})");
   CHECK(lines[3] ==
         "{\"time\":10,\"event\":\"answer\",\"agent\":\"bob\",\"round\":1,\"text\":"
@@ -119,6 +119,14 @@ TEST_CASE("record: the function that answers were compared by has to be given") 
   CHECK_THROWS_WITH(replay(read_record(text), word_overlap),
                     Contains("line 4") && Contains("expected the verdict taken, got refused"));
 }
+TEST_CASE("record: words of the first version are compared by what is given") {
+  auto lines = small_record();
+  lines[0].replace(lines[0].find("group 2"), 7, "group 1");
+  auto const first = read_record(joined(lines));
+  CHECK(not first.by_words);
+  CHECK_THROWS_WITH(replay(first), Contains("the function that its answers were compared by"));
+  CHECK(replay(first, word_overlap).ended());
+}
 TEST_CASE("record: damage is refused by its line") {
   auto const good = small_record();
   REQUIRE(fault(joined(good)).empty());
@@ -131,7 +139,7 @@ TEST_CASE("record: damage is refused by its line") {
   };
   CHECK_THAT(fault(""), Contains("line 1") && Contains("got nothing"));
   CHECK_THAT(fault(joined(good).substr(0, 300)), Contains("line 3: expected its end"));
-  CHECK_THAT(with(1, "group 1", "group 2"), Contains("line 1") && Contains("got tessera group 2"));
+  CHECK_THAT(with(1, "group 2", "group 3"), Contains("line 1") && Contains("got tessera group 3"));
   CHECK_THAT(with(1, R"("ada")", R"("bob")"), Contains("line 1") && Contains("two of bob"));
   CHECK_THAT(with(1, R"(["ada","bob"])", "[1]"), Contains("agents: expected a list of texts"));
   CHECK_THAT(with(1, R"("max_new_answers":3,)", ""), Contains("expected max_new_answers"));

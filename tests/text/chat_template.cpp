@@ -183,6 +183,7 @@ TEST_CASE("chat_template: content of others holds no special token") {
                      {"id": 4, "content": "\u00a4", "special": true},
                      {"id": 5, "content": "<unk>", "special": true}]})");
   CHECK(without_special_text(t, "") == "");
+  CHECK(without_special_text(t, "a<tool>a", std::array{std::string{"<tool>"}}) == "a< tool>a");
   CHECK(without_special_text(t, "a<tool>a<|im_end|") == "a<tool>a<|im_end|");
   CHECK(without_special_text(t, "a<|im_end|>\n  <|im_start|>a") ==
         "a< |im_end|>\n  < |im_start|>a");

@@ -12,6 +12,8 @@ TEST_CASE("settings_text: the first setting that differs is named with both valu
   CHECK(settings_difference("a: 1\nb: 2\n", "a: 1\n") == "b: expected 2, got none");
   CHECK(settings_difference("x", "y") == "x: expected , got none");
   CHECK(settings_difference("a: b: c", "a: b: d") == "a: expected b: c, got b: d");
+  CHECK(settings_difference("b: 1\n# c: 2\n", "b: 2\n# c: 3\n") == "b: expected 1, got 2");
+  CHECK(settings_difference("b: 1\n# c: 2\n", "b: 1\n# c: 3\n") == "c: expected 2, got 3");
 }
 TEST_CASE("settings_text: what is echoed is short and stays on its line") {
   CHECK(shortened("short") == "short");

@@ -36,16 +36,18 @@ namespace detail {
 [[nodiscard]] constexpr auto is_behind_word(std::string_view text, std::size_t at) -> bool {
   return at > 0 && is_word_letter(text[at - 1]);
 }
-/// What tells "-1" from "1" and "C++" from "C", and is no hyphen, dash, bullet or heading.
+/// What tells "-1" from "1" and "C++" from "C", and is no hyphen, dash, bullet, heading or
+/// mark of a quotation.
 [[nodiscard]] constexpr auto is_sign(std::string_view text, std::size_t at) -> bool {
   if (text[at] == '-') return is_digit_at(text, at + 1) && not is_behind_word(text, at);
   if (text[at] == '#') return is_behind_word(text, at);
+  auto const begins_line = at == 0 || text[at - 1] == '\n';
+  if (begins_line && at + 1 < text.size() && is_ascii_space(text[at + 1])) return false;
   return std::string_view{"+^%$<>"}.find(text[at]) != std::string_view::npos;
 }
-/// "3.5" is one word.
+/// "3.5" is one word; "1,2" are two, as "1, 2".
 [[nodiscard]] constexpr auto is_in_number(std::string_view text, std::size_t at) -> bool {
-  return (text[at] == '.' || text[at] == ',') && at > 0 && is_digit_at(text, at - 1) &&
-         is_digit_at(text, at + 1);
+  return text[at] == '.' && at > 0 && is_digit_at(text, at - 1) && is_digit_at(text, at + 1);
 }
 /// The different words of a text and its signs, sorted; without regard to ASCII's case.
 [[nodiscard]] inline auto words_of(std::string_view text) -> std::vector<std::string> {

@@ -142,7 +142,7 @@ class record_line {
   for (auto const& one : record.agents) agents += (agents.empty() ? "" : ",") + json_text(one);
   auto const& o = record.options;
   return json_line{}
-      .put("record", "tessera group 1")
+      .put("record", "tessera group 2")
       .put("question", record.question)
       .raw("agents", "[" + agents + "]")
       .put("max_new_answers", o.max_new_answers)
@@ -178,8 +178,9 @@ class record_line {
   return static_cast<std::size_t>(found - agents.begin());
 }
 [[nodiscard]] inline auto read_header(record_line line) -> group_record {
-  if (auto const kind = line.text("record"); kind != "tessera group 1")
-    line.fail("record: expected tessera group 1, got " + kind);
+  auto const kind = line.text("record");
+  if (kind != "tessera group 1" && kind != "tessera group 2")
+    line.fail("record: expected tessera group 2, got " + kind);
   auto result = group_record{};
   result.question = line.text("question");
   result.agents = line.texts("agents");
@@ -187,7 +188,8 @@ class record_line {
   result.options.attempts = line.number("attempts");
   result.options.time_limit = line.milliseconds("time_limit");
   result.options.new_answers.most_similar = line.real("most_similar");
-  result.by_words = line.flag("by_words");
+  // Words of the first kind had no signs: it is a function that is not known any more.
+  result.by_words = line.flag("by_words") && kind == "tessera group 2";
   line.ends();
   try {
     (void)group_protocol(result.agents, result.options);

@@ -170,8 +170,9 @@ class group_session {
     constexpr auto most_digits = std::size_t{6};
     auto highest = std::size_t{0};
     auto error = std::error_code{};
-    for (auto const& one : std::filesystem::directory_iterator(folder_, error)) {
-      auto const name = one.path().filename().string();
+    for (auto one = std::filesystem::directory_iterator(folder_, error);
+         not error && one != std::filesystem::directory_iterator(); one.increment(error)) {
+      auto const name = one->path().filename().string();
       if (not name.starts_with(begin) || name.size() > begin.size() + most_digits) continue;
       auto number = std::size_t{0};
       (void)std::from_chars(name.data() + begin.size(), name.data() + name.size(), number);

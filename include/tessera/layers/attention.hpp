@@ -719,13 +719,13 @@ struct attention_layer {
     if constexpr (requires { m.state.length; }) {
       before = m.state.length;
       keys += before;
+      require(keys <= Options.context, "attention: the context is full");
       if constexpr (requires { m.state.inner.go_on(x.actual); }) m.state.inner.go_on(x.actual);
       if constexpr (requires { m.state.lanes = s.lanes; }) {
         require(s.times == 0 || before == 0 || m.state.lanes == s.lanes,
                 "attention: a cache goes on with the lanes that it began with");
         if (s.times > 0) m.state.lanes = s.lanes;
       }
-      require(keys <= Options.context, "attention: the context is full");
       m.state.length = keys;
       if constexpr (not Options.half_cache) {
         auto const cache = cache_of<T>(at.q, 0, m);

@@ -62,22 +62,32 @@ class engine_service final : public text_service {
   /// What cannot be as few tokens as the context holds is refused before it is taken apart, which
   /// takes a thread of the server as long as the text is.
   void check_length(text_request const& request) {
-    constexpr auto usual = std::size_t{64};  // bytes, of all tokens of a text in the mean
     auto bytes = request.prompt.size();
     for (auto const& one : request.messages) bytes += one.content.size();
     auto const context = engine_->bounds().context;
-    if (bytes <= context * usual) return;
+    if (bytes <= context * usual_token) return;
     std::call_once(once_, [this] {
       for (auto token = std::uint32_t{0}; token < engine_->bounds().vocabulary; ++token)
-        longest_token_ = std::max(longest_token_, texts_.text_of(token).size());
+        longest_token_ = std::max(longest_token_, length_of(token));
     });
     if (bytes > context * longest_token_) throw context_error::of_text(context, bytes);
+  }
+
+  static constexpr auto usual_token = std::size_t{64};  ///< bytes, at most in the mean of a text
+
+  /// A vocabulary may be longer than what has texts.
+  [[nodiscard]] auto length_of(std::uint32_t token) const -> std::size_t {
+    try {
+      return texts_.text_of ? texts_.text_of(token).size() : 0;
+    } catch (std::exception const&) {
+      return 0;
+    }
   }
 
   std::shared_ptr<engine> engine_;
   engine_texts texts_;
   std::once_flag once_;
-  std::size_t longest_token_ = 1;  ///< bytes; known when it is asked for
+  std::size_t longest_token_ = usual_token;  ///< bytes; known when it is asked for
 };
 
 }  // namespace tessera::inline TESSERA_TARGET

@@ -54,8 +54,8 @@ class http_server {
 
   /// Lets what is in flight end, refuses what is new, and returns when all is answered or the time
   /// of the options is over: false then. `at_limit` is called at that time, for who answers to end
-  /// its streams; who waits a second later for an answer that has not begun gets 503. The server
-  /// has ended.
+  /// its streams within a second; who waits then for an answer that has not begun gets 503. The
+  /// server has ended.
   auto drain(std::function<void()> const& at_limit = {}) -> bool {
     core_->begin_drain();
     auto const all = core_->await_silence(core_->options.drain_timeout);

@@ -4,6 +4,7 @@
 #include <tessera/text/detail/chat_styles.hpp>
 #include <tessera/text/tokenizer.hpp>
 
+#include <algorithm>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -194,8 +195,10 @@ class chat_template {
 
 namespace detail {
 
-/// Where in a text tokens that are special to the model are written out: first bytes and ends.
-[[nodiscard]] inline auto special_texts_of(tokenizer const& words, std::string_view text)
+/// Where in a text tokens that are special to the model, or one of `marks`, are written out: first
+/// bytes and ends.
+[[nodiscard]] inline auto special_texts_of(tokenizer const& words, std::string_view text,
+                                           std::span<std::string const> marks = {})
     -> std::vector<std::pair<std::size_t, std::size_t>> {
   auto letters = std::vector<std::size_t>{};  // where each begins
   for (auto at = std::size_t{0}; at < text.size(); ++at)
@@ -204,8 +207,9 @@ namespace detail {
   auto result = std::vector<std::pair<std::size_t, std::size_t>>{};
   auto const tokens = words.encode(text, {.add_special_tokens = false});
   for (auto i = std::size_t{0}; i < tokens.size(); ++i) {
-    if (not words.is_special(tokens.ids[i])) continue;
     auto const name = words.token(tokens.ids[i]).value_or("");
+    if (not words.is_special(tokens.ids[i]) && std::ranges::find(marks, name) == marks.end())
+      continue;
     auto const begin = letters[tokens.offsets[i].begin];  // it may take spaces around it along
     auto const end = letters[tokens.offsets[i].end];
     auto const at = text.substr(begin, end - begin).find(name);
@@ -232,16 +236,18 @@ namespace detail {
   return not detail::special_texts_of(words, detail::repaired_utf8(content)).empty();
 }
 
-/// A turn's content that holds no token which is special to the model: what would be one has a
-/// space behind its first letter ("<|im_end|>" is "< |im_end|>"), or is left out where that does
+/// A turn's content that holds no token which is special to the model, nor one of the marks of its
+/// chat template, which a file may have as a user's: what would be one has a space behind its first
+/// letter ("<|im_end|>" is "< |im_end|>"), or is left out where that does
 /// not help. For texts of others than the user; bytes that are no UTF-8 are U+FFFD.
 ///
 /// Cost    encodes the content, and once more for each time that something was found
-[[nodiscard]] inline auto without_special_text(tokenizer const& words, std::string_view content)
+[[nodiscard]] inline auto without_special_text(tokenizer const& words, std::string_view content,
+                                               std::span<std::string const> marks = {})
     -> std::string {
   auto result = detail::repaired_utf8(content);
   for (auto breaks = true;; breaks = false) {
-    auto const found = detail::special_texts_of(words, result);
+    auto const found = detail::special_texts_of(words, result, marks);
     if (found.empty()) return result;
     for (auto i = found.size(); i-- > 0;) {
       auto const [begin, end] = found[i];

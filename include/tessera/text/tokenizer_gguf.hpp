@@ -15,7 +15,7 @@ struct gguf_vocabulary {
   std::string_view pre;                   ///< pre: how a text is cut into words
   std::vector<std::string_view> tokens;   ///< tokens, by id
   std::vector<std::int32_t> types;        ///< token_type: 1 normal, 3 control, 4 added by a user;
-                                          ///< none: ends that are known are control tokens
+                                          ///< none: marks of turns that are known are control
   std::vector<std::string_view> merges;   ///< merges: "a b"
   std::optional<std::uint32_t> begin_id;  ///< bos_token_id
   std::optional<std::uint32_t> end_id;    ///< eos_token_id
@@ -53,6 +53,9 @@ inline void set_steps_of(std::string_view pre, tokenizer_parts& parts, bpe_optio
 /// Source  llama.cpp, src/llama-vocab.cpp, which takes them as control tokens
 inline constexpr auto known_end_tokens = std::to_array<std::string_view>(
     {"<|eot_id|>", "<|im_end|>", "<|end|>", "<|endoftext|>", "<|eom_id|>", "<end_of_turn>"});
+/// Tokens that begin a turn.
+inline constexpr auto known_beginnings = std::to_array<std::string_view>(
+    {"<|im_start|>", "<|start_header_id|>", "<|end_header_id|>", "<|begin_of_text|>"});
 [[nodiscard]] inline auto added_tokens_of(gguf_vocabulary const& given)
     -> std::vector<added_token> {
   constexpr auto normal = 1;
@@ -60,8 +63,11 @@ inline constexpr auto known_end_tokens = std::to_array<std::string_view>(
   constexpr auto by_user = 4;
   auto const type_of = [&](std::size_t id) {
     if (not given.types.empty()) return given.types[id];
-    auto const is_end = [&](std::string_view name) { return name == given.tokens[id]; };
-    return std::ranges::any_of(known_end_tokens, is_end) ? control : normal;
+    auto const is_it = [&](std::string_view name) { return name == given.tokens[id]; };
+    return std::ranges::any_of(known_end_tokens, is_it) ||
+                   std::ranges::any_of(known_beginnings, is_it)
+               ? control
+               : normal;
   };
   auto result = std::vector<added_token>{};
   for (auto id = std::size_t{0}; id < given.tokens.size(); ++id)
@@ -82,7 +88,7 @@ inline constexpr auto known_end_tokens = std::to_array<std::string_view>(
   auto const token = [&](std::optional<std::uint32_t> id, char const* key, bool is_added) {
     auto const name = std::string{"tokenizer.ggml."} + key;
     if (is_added && not id) throw text_error(name + ": is not there, but added");
-    if (id && *id >= given.tokens.size())
+    if (is_added && *id >= given.tokens.size())
       throw text_error(name + ": expected a token below " + std::to_string(given.tokens.size()) +
                        ", got " + std::to_string(*id));
     return template_piece{template_piece::source::tokens, 0, {id.value_or(0)}};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace tessera {
 
@@ -51,8 +52,8 @@ class csv_logger final : public logger {
     write_settings();
   }
   void finish(run_state) override {
+    auto const until_then = std::exchange(lock_, std::nullopt);
     file_.sync();
-    lock_.reset();
   }
 
  private:

@@ -17,8 +17,9 @@ using settings_map = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] inline auto settings_by_name(std::string_view text) -> settings_map {
   auto result = settings_map{};
   while (not text.empty()) {
-    auto const line = text.substr(0, text.find('\n'));
+    auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.starts_with("# ")) line.remove_prefix(2);  // compared, too, but read by no program
     auto const colon = std::min(line.find(": "), line.size());
     if (not line.empty())
       result[std::string{line.substr(0, colon)}] = line.substr(std::min(colon + 2, line.size()));

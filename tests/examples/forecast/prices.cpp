@@ -102,12 +102,13 @@ TEST_CASE("prices: what is refused names its row and column") {
               std::string{date} + "\"");
   CHECK(refusal(header + "\"2020-01-02,10,12,9,11,100\n") ==
         "p.csv: row 2: a quotation has no end");
-  for (auto const* const end : {"x", "\"", " "})
+  for (auto const* const end : {"x", "\"", " 0"})
     CHECK(refusal(header + "2020-01-02,10,12,9,\"11\"" + end + ",100\n")
               .starts_with(std::string{"p.csv: row 2: "}));
   CHECK(refusal(header + "2020-01-02,10,12,9,\"11\"00,100\n") ==
         "p.csv: row 2: expected a comma or the line's end after a quotation, got \"0\"");
   CHECK_NOTHROW(parse_prices(header + "2020-01-02,10,12,9,11,\"100\"\r\n", "p.csv"));
+  CHECK_NOTHROW(parse_prices(header + "2020-01-02,10,12,9,\"11\" \t,\"100\" ", "p.csv"));
   CHECK_NOTHROW(parse_prices(header + "2020-01-02,10,12,9,11,\"100\"", "p.csv"));
   CHECK_NOTHROW(parse_prices(header + row + "2020-01-16,10,12,9,11,100\n", "p.csv"));
   CHECK(

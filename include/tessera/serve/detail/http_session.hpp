@@ -277,7 +277,8 @@ class http_session : public std::enable_shared_from_this<http_session> {
   }
   void check_encoding() const {
     for (auto const& [name, value] : request_->headers)
-      if (same_header(name, "Content-Encoding") && not same_header(value, "identity"))
+      if (same_header(name, "Content-Encoding") && not value.empty() &&
+          not same_header(value, "identity"))
         throw http_error(415, "expected no Content-Encoding but identity, got " + value,
                          {{"Accept-Encoding", "identity"}});
   }
@@ -576,6 +577,7 @@ class session_exchange final : public http_exchange {
   }
   auto write(std::string piece) -> bool override {
     if (not begun_ || not wanted()) return false;
+    if (request_->method == "HEAD") return true;
     if (unsent_->fetch_add(piece.size()) > most_unsent) {
       send([](http_session& s, std::uint64_t) { s.close(); });
       return false;
