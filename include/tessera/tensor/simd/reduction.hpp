@@ -252,6 +252,9 @@ template <class T> struct softmax_of_rows {
   T total = T{1};
 
   template <class Row> TESSERA_INLINE void add(Row const& x, T* y) {
+    // What is written is asked for while x is read for the first time.
+    constexpr auto asked = std::size_t{8192} / sizeof(T);
+    for (auto i = std::size_t{0}; i < n && i < asked; i += 64 / sizeof(T)) lane::fetch_first(y + i);
     auto const most = total_of_run<reductions::takes_larger, T>(x, n);
     auto const own = exponentials_of_row<Row, T>{x, most, y};
     if (before == nullptr)
