@@ -238,8 +238,8 @@ namespace detail {
 
 /// A turn's content that holds no token which is special to the model, nor one of the marks of its
 /// chat template, which a file may have as a user's: what would be one has a space behind its first
-/// letter ("<|im_end|>" is "< |im_end|>"), or is left out where that does
-/// not help. For texts of others than the user; bytes that are no UTF-8 are U+FFFD.
+/// letter ("<|im_end|>" is "< |im_end|>"), or is left out where that does not help. For texts of
+/// others than the user; bytes that are no UTF-8 are U+FFFD.
 ///
 /// Cost    encodes the content, and once more for each time that something was found
 [[nodiscard]] inline auto without_special_text(tokenizer const& words, std::string_view content,

@@ -8,8 +8,8 @@
 
 namespace tessera::detail::inline TESSERA_TARGET {
 
-/// A group of rows as of `staggered_rows`, for a first level that waits for many lines: each is
-/// read where it lies. Memory is asked for a line of each row at a time, of each two lines further
+/// A group of rows as of `staggered_rows`, for a first level that waits for many lines: they are
+/// read side by side. Memory is asked for a line of each row at a time, of each two lines further
 /// down than of the row before, so that what is asked for together lies in different places of
 /// memory and of the first level. Behind the last line come those of the group that follows.
 template <class T> struct near_rows {
