@@ -20,14 +20,12 @@ TEMPLATE_TEST_CASE("near_rows: every whole line of every row, by columns", "", f
     std::iota(numbers.begin(), numbers.end(), TestType{0});
     auto seen = std::vector<int>(rows / V::width * length);
     auto wrong = std::size_t{0};
-    near{numbers.data(), length}.read([&](std::size_t v, std::size_t k, auto const& columns) {
-      for (auto const& column : columns) {
-        TestType of_rows[V::width];
-        lane::store(of_rows, column);
-        for (auto r = std::size_t{0}; r < V::width; ++r)
-          wrong += of_rows[r] != numbers[(v * V::width + r) * length + k];
-        ++seen[v * length + k++];
-      }
+    near{numbers.data(), length}.read([&](std::size_t k, TestType const* lines) {
+      for (auto r = std::size_t{0}; r < rows; ++r)
+        for (auto i = std::size_t{0}; i < line; ++i) {
+          wrong += lines[r * line + i] != numbers[r * length + k + i];
+          if (r % V::width == 0) ++seen[r / V::width * length + k + i];
+        }
     });
     CHECK(wrong == 0);
     for (auto v = std::size_t{0}; v < rows / V::width; ++v)
@@ -53,8 +51,12 @@ TEMPLATE_TEST_CASE("near_rows: the bits of rows that are staggered", "", float, 
     V b[rows / V::width];
     for (auto v = std::size_t{0}; v < rows / V::width; ++v) a[v] = b[v] = V(TestType{0});
     near{numbers.data() + group * rows * length, length}.read(
-        [&](std::size_t v, std::size_t k, auto const& columns) {
-          detail::add_columns(x.data() + k, columns, a[v]);
+        [&](std::size_t k, TestType const* lines) {
+          for (auto v = std::size_t{0}; v < rows / V::width; ++v)
+            lane::for_columns_of_near_line(lines + v * V::width * rows, rows,
+                                           [&](std::size_t c, auto const& columns) {
+                                             detail::add_columns(x.data() + k + c, columns, a[v]);
+                                           });
         });
     reader.read_group([&](std::size_t k, TestType const* lines) {
       for (auto v = std::size_t{0}; v < rows / V::width; ++v)

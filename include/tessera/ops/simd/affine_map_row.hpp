@@ -62,8 +62,14 @@ void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weight
   auto const put_group = [&](auto const& read) TESSERA_INLINE {
     V sum[together / width];
     for (auto v = std::size_t{0}; v < together / width; ++v) sum[v] = start(o + v * width);
-    read([&](std::size_t v, std::size_t k, auto const& columns)
-             TESSERA_INLINE { add_columns(x + k, columns, sum[v]); });
+    read([&](std::size_t k, T const* lines) TESSERA_INLINE {
+#pragma GCC unroll 4
+      for (auto v = std::size_t{0}; v < together / width; ++v)
+        lane::for_columns_of_near_line(lines + v * width * together, together,
+                                       [&](std::size_t c, auto const& columns) TESSERA_INLINE {
+                                         add_columns(x + k + c, columns, sum[v]);
+                                       });
+    });
     for (auto v = std::size_t{0}; v < together / width; ++v) {
       add_rest(in / together * together, in, x, weights + (o + v * width) * in, sum[v]);
       lane::store(y + o + v * width, sum[v]);
@@ -77,15 +83,7 @@ void affine_map_row(std::size_t in, std::size_t out, T const* x, T const* weight
     } else {
       auto rows = staggered_rows<T>(weights, in, out / together);
       for (; o + together <= out; o += together)
-        put_group([&](auto const& add) TESSERA_INLINE {
-          rows.read_group([&](std::size_t k, T const* lines) TESSERA_INLINE {
-#pragma GCC unroll 4
-            for (auto v = std::size_t{0}; v < together / width; ++v)
-              lane::for_columns_of_near_line(lines + v * width * together, together,
-                                             [&](std::size_t c, auto const& columns)
-                                                 TESSERA_INLINE { add(v, k + c, columns); });
-          });
-        });
+        put_group([&](auto const& add) TESSERA_INLINE { rows.read_group(add); });
     }
   }
   for (; o < out; o += width) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <tessera/backend/simd/first_level.hpp>
-#include <tessera/backend/simd/transpose.hpp>
+#include <tessera/backend/simd/pack.hpp>
 
 #include <cstddef>
 
@@ -19,7 +19,8 @@ template <class T> struct near_rows {
   T const* first;
   std::size_t length;  ///< of a row: a few lines at least
 
-  /// f(v, k, columns) for every whole line: numbers k, k + 1, ... of vector v of the rows.
+  /// f(k, lines) for every whole line, k its first number in a row and lines[r * line] that of
+  /// row r.
   TESSERA_INLINE void read(auto const& f) const {
     constexpr auto width = lane::pack<T>::width;
     for (auto k = std::size_t{0}; k + line <= length; k += line) {
@@ -31,11 +32,7 @@ template <class T> struct near_rows {
         for (auto j = std::size_t{0}; j < line; j += width)
           lane::store(lines + r * line + j, lane::load(first + r * length + k + j));
       asm volatile("" : "+m"(lines));  // each is read once: g++ would read it by quarters
-#pragma GCC unroll 4
-      for (auto v = std::size_t{0}; v < rows / width; ++v)
-        lane::for_columns_of_near_line(lines + v * width * line, line,
-                                       [&](std::size_t c, auto const& columns)
-                                           TESSERA_INLINE { f(v, k + c, columns); });
+      f(k, static_cast<T const*>(lines));
     }
   }
 
