@@ -181,7 +181,7 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: gains from its thresholds on, and not be
     p.a_row = transposed ? 1 : depth;
     p.a_depth = transposed ? rows : 1;
     p.b_depth = b_depth;
-    return gains_by_blocks(p);
+    return gains_by_blocks(p, true);
   };
   // A transposed A, with a B that is small.
   constexpr auto deep = far_apart / 64;
@@ -233,18 +233,40 @@ TEMPLATE_TEST_CASE("multiply_by_blocks: B stays in place where its rows have pla
   auto p = tiles::product<T>{};
   p.rows = p.columns = p.depth = 512;
   p.b_depth = 2048 / sizeof(T);
-  CHECK(stays_in_place(p) == (tiles::vectors == 4));
-  p.b_depth = 4096 / sizeof(T);  // sixteen places of 64 KiB, of sixteen lines each
-  CHECK_FALSE(stays_in_place(p));
+  CHECK(stays_in_place(p, true) == (tiles::vectors == 4));
+  CHECK_FALSE(stays_in_place(p, false));  // a third level that is far away
+  p.b_depth = 4096 / sizeof(T);           // sixteen places of 64 KiB, of sixteen lines each
+  CHECK_FALSE(stays_in_place(p, true));
   p.depth = 256;
-  CHECK(stays_in_place(p) == (tiles::vectors == 4));
+  CHECK(stays_in_place(p, true) == (tiles::vectors == 4));
   p.depth = 512;
   p.b_depth = 8192 / sizeof(T);
-  CHECK_FALSE(stays_in_place(p));
+  CHECK_FALSE(stays_in_place(p, true));
   p.b_depth = 8192 / sizeof(T) + 64;
-  CHECK(stays_in_place(p) == (tiles::vectors == 4));
+  CHECK(stays_in_place(p, true) == (tiles::vectors == 4));
   p.depth = 1100;  // panels that fill a second level
-  CHECK_FALSE(stays_in_place(p));
+  CHECK_FALSE(stays_in_place(p, true));
+}
+TEMPLATE_TEST_CASE("multiply_by_blocks: a B is copied that a far third level would hold", "", float,
+                   double) {
+  using T = TestType;
+  constexpr auto wide = tiles::vectors == 4;
+  auto p = tiles::product<T>{};
+  p.rows = tiles::few;
+  p.columns = p.b_depth = 1024 / sizeof(T);
+  p.depth = p.a_row = 384;  // 3/8 MiB
+  p.a_depth = 1;
+  CHECK(gains_by_blocks(p, false) == wide);
+  CHECK_FALSE(gains_by_blocks(p, true));
+  --p.depth;
+  CHECK_FALSE(gains_by_blocks(p, false));
+  p.depth = 384;
+  p.rows = tiles::few - 1;
+  CHECK_FALSE(gains_by_blocks(p, false));
+  p.rows = tiles::few;
+  p.columns = tiles::panel<T>;  // one panel
+  CHECK_FALSE(gains_by_blocks(p, false));
+  CHECK(tiles::least_copied(true, true) == tiles::large);
 }
 TEMPLATE_TEST_CASE("multiply_by_blocks: the bits of the product, by blocks of rows and of depth",
                    "", float, double) {
@@ -277,6 +299,13 @@ TEST_CASE("multiply_by_blocks: many rows are worth a copy that a first level hol
   CHECK_FALSE(gains_by_blocks(p));
   CHECK(tiles::is_distant(std::size_t{1} << 21U) == wide);
   CHECK_FALSE(tiles::is_distant((std::size_t{1} << 21U) - 1));
+}
+TEST_CASE("multiply_by_blocks: a block of a transposed A leaves a second level's half to C") {
+  constexpr auto wide = tiles::vectors == 4;
+  CHECK(tiles::depth_of_block(false, 4096, false) == tiles::deepest_block);
+  CHECK(tiles::depth_of_block(true, 1024, false) == tiles::block_depth);
+  CHECK(tiles::depth_of_block(true, 1025, false) == tiles::block_depth / (wide ? 2 : 1));
+  CHECK(tiles::depth_of_block(true, 4096, true) == tiles::block_depth);
 }
 TEST_CASE("multiply_by_blocks: blocks of rows are equal, and whole tiles") {
   static_assert(tiles::part(1024, 252, 6) == 210);  // five, not four and a rest of 16

@@ -68,8 +68,10 @@ template <class T> struct affine_map_part {
   template <class Stored> void by_columns(weight_matrix<T, Stored> const& b) const {
     auto const p = tiles::product<T, Stored>{rows,  out, in,    x,      in,   1,       b.data,
                                              b.row, y,   y_row, from(), bias, b.scales};
-    auto const stays = in <= tiles::few || in * b.row * sizeof(T) < tiles::large ||
-                       (tiles::has_places<T>(in, b.row) && in * 256 <= tiles::block_bytes);
+    auto const stays = in <= tiles::few ||
+                       in * b.row * sizeof(T) < tiles::least_copied(out > tiles::panel<T>) ||
+                       (lane::third_level_is_near() && tiles::has_places<T>(in, b.row) &&
+                        in * 256 <= tiles::block_bytes);
     auto const gains = std::same_as<T, Stored>
                            ? not stays || (out >= lane::pack<T>::width &&
                                            tiles::fits_if_copied(rows, in, b.row * sizeof(T)))

@@ -64,18 +64,20 @@ TESSERA_INLINE inline auto stored_vector(Stored const* from,
   }
 }
 /// Whether a tile takes long enough for each step to ask for a line of memory meanwhile.
-constexpr auto fetches_ahead(std::size_t vectors_of_tile) -> bool {
-  return vectors == 4 && vectors_of_tile == 4;
+constexpr auto fetches_ahead(std::size_t rows_of_tile, std::size_t vectors_of_tile) -> bool {
+  return vectors == 4 && vectors_of_tile == 4 && rows_of_tile == rows;
 }
 
-/// A line of memory at each step of a tile, which asks for it meanwhile.
+/// A line of memory at each of the first `count` steps of a tile, which asks for it meanwhile.
 struct lines_ahead {
   std::byte const* first;
-  std::size_t step;  ///< in bytes; 0 where there is nothing to ask for
+  std::size_t step;  ///< in bytes
+  std::size_t count;
 
-  /// Goes past what lies between two runs of rows.
-  void skip(std::size_t gap) {
-    if (step != 0) first += gap;
+  /// Goes past so many steps, and what lies between two runs of rows.
+  void skip(std::size_t steps, std::size_t gap) {
+    count -= count < steps ? count : steps;
+    if (count != 0) first += steps * step + gap;
   }
 };
 /// What tiles that follow each other ask for, a column of lines each, so that it comes in time, and
@@ -85,14 +87,14 @@ struct columns_ahead {
   std::size_t row = 0;    ///< the distance of two rows in bytes
   std::size_t bytes = 0;  ///< of a row, that nobody has asked for
 
-  /// Where there is none left, a line that is nearby in any case.
-  [[nodiscard]] auto next(void const* nearby) -> lines_ahead {
-    if (bytes == 0) return {static_cast<std::byte const*>(nearby), 0};
+  /// A line of each of `deep` rows; none where there is nothing left.
+  [[nodiscard]] auto next(std::size_t deep) -> lines_ahead {
+    if (bytes == 0) return {};
     auto const* const here = static_cast<std::byte const*>(first);
     auto const line = bytes < 64 ? bytes : std::size_t{64};
     bytes -= line;
     first = here + line;
-    return {here, row};
+    return {here, row, deep};
   }
   /// Asks for the rows [from, to) at once.
   void fetch(std::size_t from, std::size_t to) const {
@@ -144,19 +146,15 @@ template <std::size_t Rows, class T> struct tile_rows<true, Rows, T> {
   [[nodiscard]] TESSERA_INLINE auto c(std::size_t r) const -> T* { return every_c[r]; }
 };
 /// sum += the products of the steps [first, first + depth), whose numbers begin at b, and in the
-/// rows of A where these begin, or at `at` in runs.
+/// rows of A where these begin, or at `at` in runs. The first steps ask for what is ahead.
 template <bool InRuns, bool Partial, class T, class Stored, std::size_t Rows, std::size_t Vectors>
 TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, tile_rows<InRuns, Rows, T> places,
                                      std::size_t first, std::size_t depth, std::size_t at,
                                      Stored const* b, std::size_t column, std::size_t last,
                                      lines_ahead ahead, lane::pack<T> (&sum)[Rows][Vectors]) {
   using V = lane::pack<T>;
-#pragma GCC unroll 2
-  for (auto k = first; k < first + depth; ++k, b += p.b_depth) {
-    if constexpr (fetches_ahead(Vectors)) {
-      lane::fetch(ahead.first);
-      ahead.first += ahead.step;
-    }
+  auto k = first;
+  auto const add_step = [&]() TESSERA_INLINE {
     V columns[Vectors];
 #pragma GCC unroll 8
     for (auto v = std::size_t{0}; v < Vectors; ++v)
@@ -174,12 +172,24 @@ TESSERA_INLINE inline void add_depth(product<T, Stored> const& p, tile_rows<InRu
 #pragma GCC unroll 8
       for (auto& a : places.third_a) a += p.a_depth;
     }
+    b += p.b_depth;
+  };
+  if constexpr (fetches_ahead(Rows, Vectors)) {
+    auto const asking = first + (ahead.count < depth ? ahead.count : depth);
+#pragma GCC unroll 2
+    for (; k < asking; ++k) {
+      lane::fetch(ahead.first);
+      ahead.first += ahead.step;
+      add_step();
+    }
   }
+#pragma GCC unroll 2
+  for (; k < first + depth; ++k) add_step();
 }
 /// Rows x Vectors elements of C at (row, column); with Partial, one vector of which `last` count.
 template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vectors, bool Partial>
 [[gnu::noinline]] void one_tile(product<T, Stored> const& p, std::size_t row, std::size_t column,
-                                std::size_t last, lines_ahead ahead) {
+                                std::size_t last, lines_ahead const& ahead) {
   using V = lane::pack<T>;
   constexpr auto width = V::width;
   auto const load = [&](T const* from) TESSERA_INLINE {
@@ -210,10 +220,11 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
   if constexpr (InRuns) {
     auto const length = p.depth_runs.length == 0 ? p.depth : p.depth_runs.length;
     auto run = std::size_t{0};
+    auto rest = ahead;
     for (auto k = std::size_t{0}; k < p.depth; k += length, ++run) {
       add_depth<InRuns, Partial>(p, at_rows, k, length, p.depth_runs.first + run * p.depth_runs.a,
-                                 b + run * p.depth_runs.other, column, last, ahead, sum);
-      ahead.skip(p.depth_runs.other * sizeof(Stored));
+                                 b + run * p.depth_runs.other, column, last, rest, sum);
+      rest.skip(length, p.depth_runs.other * sizeof(Stored));
     }
   } else {
     add_depth<InRuns, Partial>(p, at_rows, 0, p.depth, 0, b, column, last, ahead, sum);
@@ -233,29 +244,47 @@ template <bool InRuns, class T, class Stored, std::size_t Rows, std::size_t Vect
 /// One vector has eight sums of its own, as many as the latency of a sum asks for.
 inline constexpr std::size_t rows_of_one_vector = 8;
 
+/// What the tiles of a panel ask for of C: a line of each of the next four tiles' rows, which have
+/// all their lines when it is their turn. All lines of one tile at once would leave no place for
+/// what comes from a second level.
+[[nodiscard]] inline auto lines_of_c(std::byte const* c, std::size_t bytes_of_row, std::size_t tile,
+                                     std::size_t distant) -> lines_ahead {
+  constexpr auto group = 4 * rows;
+  auto const row = (tile / 4 + 1) * group;
+  if (row >= distant) return {};
+  auto const left = distant - row;
+  return {c + row * bytes_of_row + tile % 4 * 64, bytes_of_row, left < group ? left : group};
+}
+
 /// Rows [row, end) of a panel of columns. Of the first `distant` rows of C, which come from a third
-/// level, each tile asks for those of the next one, and of what is ahead for a part.
+/// level, tiles ask for those that follow, unless they ask for a part of what is ahead; those that
+/// are too short for it ask before they begin.
 template <bool InRuns, class T, class Stored, std::size_t Vectors, bool Partial>
 void columns_of(product<T, Stored> const& p, std::size_t row, std::size_t end, std::size_t column,
                 std::size_t last, std::size_t distant, columns_ahead* ahead = nullptr) {
   constexpr auto most = Vectors == 1 ? rows_of_one_vector : rows;
-  constexpr auto here = Vectors * lane::pack<T>::width;
-  auto const nearby = columns_ahead{}.next(p.b);
+  auto const begin = row;
   // Eight rows are four and four: two would read B for little.
   for (; row + most <= end && (most == 8 || row + 8 != end); row += most) {
-    if constexpr (not InRuns)
+    auto asks = lines_ahead{};
+    if constexpr (fetches_ahead(most, Vectors)) {
+      if (ahead != nullptr && ahead->bytes != 0)
+        asks = ahead->next(p.depth);
+      else if (not InRuns && distant > begin)
+        asks = lines_of_c(reinterpret_cast<std::byte const*>(p.c + begin * p.c_row + column),
+                          p.c_row * sizeof(T), (row - begin) / most, distant - begin);
+    } else if constexpr (not InRuns) {
       for (auto r = row + most; r < row + 2 * most && r < distant; ++r)
-        for (auto i = std::size_t{0}; i < here; i += 64 / sizeof(T))
+        for (auto i = std::size_t{0}; i < Vectors * lane::pack<T>::width; i += 64 / sizeof(T))
           lane::fetch_first(p.c + r * p.c_row + column + i);
-    auto const asks = fetches_ahead(Vectors) && ahead != nullptr;
-    one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last,
-                                                        asks ? ahead->next(p.b) : nearby);
+    }
+    one_tile<InRuns, T, Stored, most, Vectors, Partial>(p, row, column, last, asks);
   }
   for (; row + 4 <= end; row += 4)
-    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last, nearby);
+    one_tile<InRuns, T, Stored, 4, Vectors, Partial>(p, row, column, last, {});
   if (row + 2 <= end)
-    one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last, nearby), row += 2;
-  if (row < end) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last, nearby);
+    one_tile<InRuns, T, Stored, 2, Vectors, Partial>(p, row, column, last, {}), row += 2;
+  if (row < end) one_tile<InRuns, T, Stored, 1, Vectors, Partial>(p, row, column, last, {});
 }
 
 /// Rows of A that are read again and again from the second level take so many bytes there at most.
@@ -310,7 +339,7 @@ void multiply(product<T, Stored> const& p, std::size_t distant = 0,
     for (; column + panel <= wide; column += panel) {
       auto next = columns_ahead{};
       auto const right = p.columns - column - panel;
-      if (fetches_ahead(vectors) && right > 0 && p.depth > 0)
+      if (fetches_ahead(rows, vectors) && right > 0 && p.depth > 0)
         next = {p.b + column + panel, p.b_depth * sizeof(Stored),
                 (right < panel ? right : +panel) * sizeof(Stored)};
       columns_of<InRuns, T, Stored, vectors, false>(p, row, end, column, width, distant,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/backend/simd/third_level.hpp>
 #include <tessera/backend/simd/transpose.hpp>
 #include <tessera/ops/simd/multiply.hpp>
 #include <tessera/ops/simd/turned_numbers.hpp>
@@ -20,9 +21,15 @@ inline constexpr bool tiles_take_panels = vectors * lane::pack<float>::width == 
 /// Where they do, and A is read in order, blocks are twice as deep: C is written half as often, and
 /// rows of A are read in longer pieces.
 inline constexpr std::size_t deepest_block = tiles_take_panels ? 2 * block_depth : block_depth;
-/// The depth of a block of B.
-[[nodiscard]] constexpr auto depth_of_block(bool is_transposed) -> std::size_t {
-  return is_transposed ? block_depth : deepest_block;
+/// The depth of a block of B. A transposed A, of whose rows every number is a line of its own,
+/// stays in a second level beside C: before a far third level it is half as deep where its rows are
+/// many.
+[[nodiscard]] inline auto depth_of_block(bool is_transposed, std::size_t bytes_of_column,
+                                         bool near_level = lane::third_level_is_near())
+    -> std::size_t {
+  if (not is_transposed) return deepest_block;
+  auto const stays = vectors < 4 || near_level || bytes_of_column * block_depth <= block_bytes / 2;
+  return stays ? block_depth : block_depth / 2;
 }
 /// Of rows and of depth: what is less is not worth a copy of a large B.
 inline constexpr std::size_t few = 128;
@@ -44,9 +51,20 @@ template <class T>
   constexpr auto lines = vectors == 4 ? std::size_t{16} : std::size_t{32};
   return depth <= lines * (way / (bytes & (~bytes + 1)));
 }
-/// Whether a panel of B may be read where it lies. Narrow tiles read a cache line of every page.
-template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const& p) -> bool {
-  return vectors == 4 && has_places<T>(p.depth, p.b_depth) && p.depth * 256 <= block_bytes / 2;
+/// Whether a panel of B may be read where it lies, in a third level that is `near`. Narrow tiles
+/// read a cache line of every page.
+template <class T>
+[[nodiscard]] auto stays_in_place(product<T> const& p,
+                                  bool near_level = lane::third_level_is_near()) -> bool {
+  return vectors == 4 && near_level && has_places<T>(p.depth, p.b_depth) &&
+         p.depth * 256 <= block_bytes / 2;
+}
+/// From what size in bytes on a B is copied for many rows. Before a third level
+/// that is far away, several panels that do not stay in the second one with A and C are worth it.
+[[nodiscard]] inline auto least_copied(bool several_panels,
+                                       bool near_level = lane::third_level_is_near())
+    -> std::size_t {
+  return vectors < 4 || near_level || not several_panels ? large : 3 * large / 8;
 }
 /// Whether so many rows are worth a copy of B, `depth` rows that lie `distance` bytes apart: a
 /// first level holds a panel of the copy, but not as it lies.
@@ -57,12 +75,16 @@ template <class T> [[nodiscard]] constexpr auto stays_in_place(product<T> const&
   return vectors == 4 && count >= 4 * few && depth >= few / 4 && depth * panel_row <= first_level &&
          distance >= 1024;
 }
-template <class T> [[nodiscard]] constexpr auto gains_by_blocks(product<T> const& p) -> bool {
+template <class T>
+[[nodiscard]] auto gains_by_blocks(product<T> const& p,
+                                   bool near_level = lane::third_level_is_near()) -> bool {
   if (p.columns < lane::pack<T>::width || p.from == start::c_last) return false;
   if (not is_transposed(p) && fits_if_copied(p.rows, p.depth, p.b_depth * sizeof(T))) return true;
   return p.rows >= 4 * rows && p.depth > few &&
          ((is_transposed(p) && p.rows * p.depth * sizeof(T) >= far_apart) ||
-          (p.rows >= few && p.depth * p.b_depth * sizeof(T) >= large && not stays_in_place(p)));
+          (p.rows >= few &&
+           p.depth * p.b_depth * sizeof(T) >= least_copied(p.columns > panel<T>, near_level) &&
+           not stays_in_place(p, near_level)));
 }
 
 /// The steps [k, k + depth) of a product.
@@ -243,7 +265,7 @@ void multiply_block(product<T> const& p, std::size_t row, std::size_t count, B c
   auto const is_distant = tiles::is_distant(p.rows * p.c_row * sizeof(T));
   auto asked = std::size_t{0};
   auto ahead = matrix.ahead(next);
-  auto const tiles_ask = fetches_ahead(vectors) && next.depth >= here.depth;
+  auto const tiles_ask = fetches_ahead(rows, vectors) && next.depth >= here.depth;
   for (auto const end = row + count; row < end; row += at_once) {
     auto const rest = end - row;
     if (not tiles_ask) {
@@ -300,8 +322,8 @@ void read_rows(std::size_t count, std::size_t columns, T const* first, std::size
 template <class T, class B>
 void multiply_by_blocks(product<T> const& p, B const& matrix, T* sums = nullptr) {
   alignas(64) T b[deepest_block * panel<T>];
-  auto const deep =
-      part(p.depth == 0 ? 1 : p.depth, depth_of_block(is_transposed(p)), unit_of_depth<B>);
+  auto const deep = part(p.depth == 0 ? 1 : p.depth,
+                         depth_of_block(is_transposed(p), p.rows * sizeof(T)), unit_of_depth<B>);
   auto const at = [&](std::size_t k, std::size_t column) { return block_at(p, deep, k, column); };
   auto const step = rows_of_block(p);
   auto const rows_from = [&](std::size_t row) { return p.rows - row < step ? p.rows - row : step; };

@@ -162,7 +162,9 @@ template <> struct kernel_for<detail::product_fn, simd> {
                             T* q_sums) {
     auto const p_gains = gains_by_blocks(p);
     auto const q_gains = gains_by_blocks(q);
-    auto const deep = p_gains || q_gains ? tiles::part(p.depth, tiles::block_depth, 8) : p.depth;
+    auto const deep = p_gains || q_gains
+                          ? tiles::part(p.depth, tiles::depth_of_block(true, p.rows * sizeof(T)), 8)
+                          : p.depth;
     for (auto k = std::size_t{0}; k < p.depth; k += deep) {
       auto const depth = p.depth - k < deep ? p.depth - k : deep;
       by_tiles(tiles::steps(p, k, depth), p_sums, p_gains);

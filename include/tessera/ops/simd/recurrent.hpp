@@ -53,23 +53,20 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
   using V = lane::pack<T>;
   constexpr auto sums = Cell::sums.size();
   constexpr auto distance = tiles::panel<T> / sums;  // of two sums
-  // The places of what is kept for a backward pass come from memory, and are there when sums are.
-  if (m.gates != nullptr)
-#pragma GCC unroll 8
-    for (auto r = row; r < row + Rows; ++r) {
-#pragma GCC unroll 4
-      for (auto g = std::size_t{0}; g < Cell::gates; ++g)
-        lane::fetch_first(m.gates + (r * Cell::gates + g) * hidden + unit);
-      lane::fetch_first(m.beside + r * hidden + unit);
-      lane::fetch_first(m.y + r * hidden + unit);
-    }
   V sum[Rows][sums];
 #pragma GCC unroll 8
   for (auto r = std::size_t{0}; r < Rows; ++r)
 #pragma GCC unroll 4
     for (auto g = std::size_t{0}; g < sums; ++g) sum[r][g] = lane::load(panel + g * distance);
+  // The places of what is kept for a backward pass, `hidden` numbers apart, come from memory, and
+  // are there when sums are: a step of h asks for one, as all at once would leave no way for
+  // weights.
+  constexpr auto arrays = std::size_t{3};
+  T const* const kept[arrays] = {m.gates, m.beside, m.y};
+  constexpr std::size_t kept_of_row[arrays] = {Cell::gates, 1, 1};
   auto const add = [&]<class OfH>(OfH, T const* a, std::size_t depth) TESSERA_INLINE {
-    for (auto k = std::size_t{0}; k < depth; ++k) {
+    auto k = std::size_t{0};
+    auto const add_step = [&]() TESSERA_INLINE {
       panel += tiles::panel<T>;
 #pragma GCC unroll 4
       for (auto g = std::size_t{0}; g < sums; ++g) {
@@ -79,7 +76,18 @@ template <class Cell, class T, std::size_t Rows, bool Partial>
         for (auto r = std::size_t{0}; r < Rows; ++r)
           sum[r][g] = fma(V(a[r * depth + k]), weights, sum[r][g]);
       }
-    }
+    };
+    if constexpr (OfH::value)
+      for (auto i = std::size_t{0}; i < arrays && m.gates != nullptr; ++i) {
+        if (kept[i] == nullptr) continue;
+        auto const* place = kept[i] + row * kept_of_row[i] * hidden + unit;
+        auto const asked = k + Rows * kept_of_row[i];
+        for (; k < asked && k < depth; ++k, place += hidden) {
+          lane::fetch_first(place);
+          add_step();
+        }
+      }
+    for (; k < depth; ++k) add_step();
   };
   add(std::false_type{}, m.x + row * in, in);
   add(std::true_type{}, m.h + row * recurrent, recurrent);
