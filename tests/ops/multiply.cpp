@@ -11,7 +11,7 @@ namespace {
 // C (+)= A·B on random numbers and distances, bit for bit what three loops give.
 template <class T>
 void has_the_bits_of_three_loops(torch_generator& r, std::uint32_t rows, std::uint32_t columns,
-                                 std::uint32_t depth, bool transposed) {
+                                 std::uint32_t depth, bool transposed, std::size_t distant = 0) {
   auto const a_row = transposed ? std::uint32_t{1} : depth + r.randint(5);
   auto const a_depth = transposed ? rows + r.randint(5) : std::uint32_t{1};
   auto const b_depth = columns + r.randint(5);
@@ -44,7 +44,8 @@ void has_the_bits_of_three_loops(torch_generator& r, std::uint32_t rows, std::ui
                       .c = c.data(),
                       .c_row = c_row,
                       .from = from,
-                      .bias = bias.data()});
+                      .bias = bias.data()},
+                     distant);
   INFO(rows << " x " << columns << ", depth " << depth);
   CHECK(std::memcmp(c.data(), want.data(), c.size() * sizeof(T)) == 0);
 }
@@ -64,6 +65,37 @@ TEMPLATE_TEST_CASE("multiply: rows of a large A, some at once", "", float, doubl
     for (auto const transposed : {false, true})
       has_the_bits_of_three_loops<TestType>(r, rows, 1 + r.randint(150), 1100 + r.randint(50),
                                             transposed);
+}
+TEMPLATE_TEST_CASE("multiply: the same bits where tiles ask for C, or for a part of it", "", float,
+                   double) {
+  auto r = torch_generator(3);
+  for (auto const rows : {6U, 30U, 61U, 100U})
+    for (auto const depth : {0U, 1U, 7U, 24U, 25U, 60U})  // fewer steps than lines, and more
+      has_the_bits_of_three_loops<TestType>(r, rows, 60 + r.randint(150), depth, depth % 2 != 0,
+                                            rows - r.randint(6));
+}
+TEST_CASE("multiply: tiles ask for each line of C once, a group of tiles before it is written") {
+  constexpr auto group = 4 * tiles::rows;
+  constexpr auto rows = 3 * group - 1;
+  constexpr auto row = std::size_t{1024};
+  auto const c = std::vector<std::byte>(rows * row);
+  auto asked = std::vector<int>(rows * row / 64);
+  for (auto tile = std::size_t{0}; tile * tiles::rows < rows; ++tile) {
+    auto const lines = tiles::lines_of_c(c.data(), row, tile, rows);
+    for (auto i = std::size_t{0}; i < lines.count; ++i) {
+      auto const at = lines.first + i * lines.step - c.data();
+      REQUIRE(at >= 0);
+      auto const line = static_cast<std::size_t>(at) / 64;
+      REQUIRE(line < asked.size());
+      CHECK(line / (row / 64) / tiles::rows > tile);  // of a tile that follows
+      ++asked[line];
+    }
+  }
+  for (auto line = std::size_t{0}; line < asked.size(); ++line) {
+    auto const of_panel = line % (row / 64) < 4;
+    CHECK(asked[line] == (of_panel && line / (row / 64) >= group ? 1 : 0));
+  }
+  CHECK(tiles::lines_of_c(c.data(), row, 0, group).count == 0);
 }
 TEST_CASE("multiply: how many rows at once") {
   constexpr auto wide = tiles::vectors == 4;

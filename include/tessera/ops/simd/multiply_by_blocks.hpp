@@ -59,8 +59,8 @@ template <class T>
   return vectors == 4 && near_level && has_places<T>(p.depth, p.b_depth) &&
          p.depth * 256 <= block_bytes / 2;
 }
-/// From what size in bytes on a B is copied for many rows. Before a third level
-/// that is far away, several panels that do not stay in the second one with A and C are worth it.
+/// From what size in bytes on a B is copied for many rows. Before a third level that is far away,
+/// several panels that do not stay in the second one with A and C are worth it.
 [[nodiscard]] inline auto least_copied(bool several_panels,
                                        bool near_level = lane::third_level_is_near())
     -> std::size_t {
