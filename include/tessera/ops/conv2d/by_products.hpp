@@ -35,10 +35,10 @@ template <class Backend> struct conv2d_by_products {
           detail::matrix_product<T, U>{.rows = at.count,
                                        .columns = g.group_out(),
                                        .depth = at.taps * g.group_in(),
-                                       .a = {x + at.in, g.stride.width * g.in, 1},
+                                       .a = {x + at.in, at.in_pixel, 1},
                                        .b = b,
                                        .c = y + at.out,
-                                       .c_row = g.out,
+                                       .c_row = at.out_pixel,
                                        .adds = true},
           {at.run, at.in_run, at.out_run}, {});
     };
@@ -72,10 +72,10 @@ template <class Backend> struct conv2d_by_products {
                          detail::matrix_product<T>{.rows = at.count,
                                                    .columns = g.group_in(),
                                                    .depth = at.taps * g.group_out(),
-                                                   .a = {dy + at.out, g.out, 1},
+                                                   .a = {dy + at.out, at.out_pixel, 1},
                                                    .b = {w + first, g.group_in(), 1},
                                                    .c = dx + at.in,
-                                                   .c_row = g.stride.width * g.in,
+                                                   .c_row = at.in_pixel,
                                                    .adds = true},
                          {at.run, at.out_run, at.in_run},
                          {.length = g.group_out(),
@@ -100,8 +100,8 @@ template <class Backend> struct conv2d_by_products {
                          detail::matrix_product<T>{.rows = g.group_out(),
                                                    .columns = g.group_in(),
                                                    .depth = at.count,
-                                                   .a = {dy + at.out, 1, g.out},
-                                                   .b = {x + at.in, g.stride.width * g.in, 1},
+                                                   .a = {dy + at.out, 1, at.out_pixel},
+                                                   .b = {x + at.in, at.in_pixel, 1},
                                                    .c = w + first,
                                                    .c_row = g.group_in(),
                                                    .adds = true},
@@ -192,15 +192,17 @@ template <class Backend> struct conv2d_by_products {
     return {end - std::min(end, g.output.width), std::min(g.kernel.width, end)};
   }
 
-  /// The pixels of an image that some taps see, or of all images where they are as far apart as
-  /// rows.
+  /// The pixels of an image that some taps see, a row of them in a run; or of all images, where
+  /// these are as far apart as rows, or where a run is the one column of an image.
   struct image_pixels {
-    std::size_t in;       ///< the place of the first in x
-    std::size_t out;      ///< and in y
-    std::size_t count;    ///< of all rows
-    std::size_t run;      ///< of one row
-    std::size_t in_run;   ///< the distance of two rows in x
-    std::size_t out_run;  ///< and in y
+    std::size_t in;         ///< the place of the first in x
+    std::size_t out;        ///< and in y
+    std::size_t count;      ///< of all runs
+    std::size_t run;        ///< of one run
+    std::size_t in_pixel;   ///< the distance of two of a run in x
+    std::size_t out_pixel;  ///< and in y
+    std::size_t in_run;     ///< the distance of two runs in x
+    std::size_t out_run;    ///< and in y
     std::size_t taps;
   };
   /// Calls f(pixels, place in the packed weights, first tap, group) for all images, taps ascending;
@@ -218,20 +220,37 @@ template <class Backend> struct conv2d_by_products {
     auto const rows = detail::rows_of_tap(g, k);
     auto const all =
         rows.count == g.output.height && rows.count * g.stride.height == g.image.height;
-    auto const end = rows.count == 0 ? first : first + (all ? 1 : count);
+    auto const in_row = g.image.width * g.in;
+    auto const out_row = g.output.width * g.out;
     for_each_columns(g, by, [&](seen_columns const& columns) {
       auto const tap = k * g.kernel.width + columns.tap;
+      auto const one_column = columns.count == 1 && not all;
+      auto const images = rows.count == 0 ? 0 : all || one_column ? 1 : count;
+      auto pixels = image_pixels{.in = 0,
+                                 .out = 0,
+                                 .count = rows.count * columns.count,
+                                 .run = columns.count,
+                                 .in_pixel = g.stride.width * g.in,
+                                 .out_pixel = g.out,
+                                 .in_run = g.stride.height * in_row,
+                                 .out_run = out_row,
+                                 .taps = columns.taps};
+      if (one_column) {
+        pixels.run = rows.count;
+        pixels.in_pixel = pixels.in_run;
+        pixels.out_pixel = out_row;
+        pixels.in_run = g.image.height * in_row;
+        pixels.out_run = g.output.height * out_row;
+      }
+      if (all || one_column) pixels.count *= count;
       for (auto group = std::size_t{0}; group < g.groups; ++group)
-        for (auto b = first; b < end; ++b)
-          f(
-              image_pixels{
-                  ((b * g.image.height + rows.input) * g.image.width + columns.in) * g.in +
-                      group * g.group_in(),
-                  ((b * g.output.height + rows.first) * g.output.width + columns.out) * g.out +
-                      group * g.group_out(),
-                  rows.count * columns.count * (all ? count : 1), columns.count,
-                  g.stride.height * g.image.width * g.in, g.output.width * g.out, columns.taps},
-              (tap * g.groups + group) * of_group, tap, group);
+        for (auto b = first; b < first + images; ++b) {
+          pixels.in =
+              (b * g.image.height + rows.input) * in_row + columns.in * g.in + group * g.group_in();
+          pixels.out = (b * g.output.height + rows.first) * out_row + columns.out * g.out +
+                       group * g.group_out();
+          f(std::as_const(pixels), (tap * g.groups + group) * of_group, tap, group);
+        }
     });
   }
 };
