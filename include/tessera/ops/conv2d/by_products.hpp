@@ -225,10 +225,11 @@ template <class Backend> struct conv2d_by_products {
     for_each_columns(g, by, [&](seen_columns const& columns) {
       auto const tap = k * g.kernel.width + columns.tap;
       auto const one_column = columns.count == 1 && not all;
-      auto const images = rows.count == 0 ? 0 : all || one_column ? 1 : count;
+      auto const at_once = all || one_column ? count : 1;
+      auto const end = rows.count == 0 ? first : first + count;
       auto pixels = image_pixels{.in = 0,
                                  .out = 0,
-                                 .count = rows.count * columns.count,
+                                 .count = rows.count * columns.count * at_once,
                                  .run = columns.count,
                                  .in_pixel = g.stride.width * g.in,
                                  .out_pixel = g.out,
@@ -242,14 +243,13 @@ template <class Backend> struct conv2d_by_products {
         pixels.in_run = g.image.height * in_row;
         pixels.out_run = g.output.height * out_row;
       }
-      if (all || one_column) pixels.count *= count;
       for (auto group = std::size_t{0}; group < g.groups; ++group)
-        for (auto b = first; b < first + images; ++b) {
+        for (auto b = first; b < end; b += at_once) {
           pixels.in =
               (b * g.image.height + rows.input) * in_row + columns.in * g.in + group * g.group_in();
           pixels.out = (b * g.output.height + rows.first) * out_row + columns.out * g.out +
                        group * g.group_out();
-          f(std::as_const(pixels), (tap * g.groups + group) * of_group, tap, group);
+          f(pixels, (tap * g.groups + group) * of_group, tap, group);
         }
     });
   }
