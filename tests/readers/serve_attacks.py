@@ -26,6 +26,13 @@ WINDOW = {"name": "input", "datatype": "FP32", "shape": [1, 60, 15], "data": [0.
 INFER = "/v2/models/forecast/infer"
 
 
+def without_interim(got):
+    """What came behind interim answers: a client that waits for long gets some (RFC 9110, 15.2)."""
+    while got.startswith(b"HTTP/1.1 1") and b"\r\n\r\n" in got:
+        got = got.split(b"\r\n\r\n", 1)[1]
+    return got if not got.startswith(b"HTTP/1.1 1") else b""
+
+
 class Server:
     def __init__(self, root, **options):
         words = [f"{name}={value}" for name, value in options.items()]
@@ -43,13 +50,14 @@ class Server:
                 pass  # it may have answered already
             got = b""
             try:
-                while b"\r\n" not in got:
+                while b"\r\n" not in without_interim(got):
                     piece = s.recv(65536)
                     if not piece:
                         break
                     got += piece
             except ConnectionResetError:
                 pass
+        got = without_interim(got)
         return int(got.split(b" ", 2)[1]) if got.startswith(b"HTTP/1.") else 0
 
     def ask(self, method, path, body=None, connection=None):
