@@ -152,6 +152,35 @@ TEST_CASE("packed: eight bits have the scale of the largest weight of an output"
     CHECK_THROWS_WITH(m.pack(weights_of<float>(w)), "weights in 8 bits: one is not finite");
   }
 }
+TEST_CASE("packed: the largest numbers stay finite in eight bits") {
+  constexpr auto most = std::numeric_limits<float>::max();
+  auto m = compact_matrix<float, shape<1, 3>, reference, std::int8_t>{};
+  m.pack(weights_of<float>(tensor<float, shape<1, 3>>{{most, -most, most / 2}}));
+  CHECK(m.numbers().at(0, 0) <= most);
+  CHECK(m.numbers().at(0, 0) >= most * 0.99F);
+  CHECK(m.numbers().at(0, 1) == -m.numbers().at(0, 0));
+  CHECK(m.numbers().at(0, 2) == Approx(most / 2).epsilon(0.01));
+}
+TEMPLATE_TEST_CASE("packed: what 16 bits would make infinite is refused", "", f16, bf16) {
+  constexpr auto half = std::same_as<TestType, f16>;
+  auto const fits = half ? 65519.0F : std::bit_cast<float>(0x7F7F7FFFU);
+  auto const beyond = half ? 65520.0F : std::bit_cast<float>(0x7F7F8000U);
+  auto w = tensor<float, shape<2, 3>>{};
+  auto m = packed_matrix<float, shape<2, 3>, reference, TestType>{};
+  for (auto const sign : {1.0F, -1.0F}) {
+    w(1, 2) = sign * fits;
+    m.pack(weights_of<float>(w));
+    CHECK(sign * m.numbers().at(1, 2) >= fits * 0.99F);
+    w(1, 2) = sign * beyond;
+    CHECK_THROWS_WITH(m.pack(weights_of<float>(w)),
+                      "weights in 16 bits: one is beyond the largest of them");
+  }
+  w(1, 2) = -INFINITY;  // as it is
+  w(0, 0) = NAN;
+  m.pack(weights_of<float>(w));
+  CHECK(m.numbers().at(1, 2) == -INFINITY);
+  CHECK(std::isnan(m.numbers().at(0, 0)));
+}
 TEST_CASE("packed: eight bits go into another layout as they are, and take a quarter") {
   auto w = tensor<float, shape<3, 5>>{};
   test::fill(w, 1);

@@ -79,4 +79,13 @@ template <class T, class Stored>
 /// What is computed with where T is stored.
 template <class T> using compute_of = std::conditional_t<is_storage_scalar<T>, float, T>;
 
+namespace detail {
+
+/// False for NaN and infinity, in numbers that have them.
+template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
+  return value - value == T{0};
+}
+
+}  // namespace detail
+
 }  // namespace tessera

@@ -64,11 +64,6 @@ template <class Loss, class Y, class Given>
 using target_wanted =
     target_type<Loss, Y, either<contiguous<Given>, typename tensor_given<Given>::kind, Y>>;
 
-/// False for NaN and infinity, in numbers that have them.
-template <class T> [[nodiscard]] constexpr auto is_finite(T value) -> bool {
-  return value - value == T{0};
-}
-
 }  // namespace detail
 
 /// All that training a model takes: parameters, moments and a differentiation for each chunk of the

@@ -38,10 +38,11 @@ template <class T>
   auto largest = T{0};
   for (auto k = std::size_t{0}; k < count; ++k) {
     auto const magnitude = lane::abs(value(k));
-    require(magnitude <= std::numeric_limits<T>::max(), "weights in 8 bits: one is not finite");
+    require(is_finite(magnitude), "weights in 8 bits: one is not finite");
     if (magnitude > largest) largest = magnitude;
   }
-  return largest / T{127};
+  constexpr auto most = std::numeric_limits<T>::max() / T{128};  // its 127 steps are finite
+  return lane::min(most, largest / T{127});
 }
 /// Output o of weights to values[k·distance], and its scale: to the nearest number, ties to even.
 template <class T, class From, class Stored>
@@ -62,8 +63,12 @@ constexpr void store_output(From const& from, std::size_t o, std::size_t in, Sto
     }
   } else {
     using C = std::conditional_t<is_storage_scalar<Stored>, float, T>;
-    for (auto k = std::size_t{0}; k < in; ++k)
-      values[k * distance] = static_cast<Stored>(static_cast<C>(value(k)));
+    for (auto k = std::size_t{0}; k < in; ++k) {
+      auto const stored = values[k * distance] = static_cast<Stored>(static_cast<C>(value(k)));
+      if constexpr (is_storage_scalar<Stored>)
+        require(is_finite(widened<float>(stored)) || not is_finite(value(k)),
+                "weights in 16 bits: one is beyond the largest of them");
+    }
   }
 }
 
@@ -203,8 +208,8 @@ struct mapped {
 /// Copies parameters into another storage of them: packed, compact, or owned again.
 ///
 /// Cost    one pass; no heap
-/// Errors  a weight that is not finite does not go into 8 bits or blocks with a scale: it
-///         breaks the contract
+/// Errors  a weight that is not finite does not go into 8 bits or blocks with a scale, and one that
+///         is does not go into 16 bits where it would be infinite: it breaks the contract
 constexpr void pack_parameters(auto const& from, auto& to) {
   for_each_parameter(
       [](auto const&, auto& target, auto const& source) {
