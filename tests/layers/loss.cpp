@@ -48,6 +48,16 @@ TEST_CASE("binary_cross_entropy: far from 0 it neither overflows nor loses digit
   auto const target = tensor<float, shape<4>>{{0, 1, 1, 0}};
   CHECK(binary_cross_entropy::value(as_const(y), as_const(target), 1.0F) == 400);
 }
+TEST_CASE("binary_cross_entropy: of an infinite y that is wrong it is infinite, as torch's") {
+  auto const y = tensor<float, shape<2>>{{INFINITY, -INFINITY}};
+  auto const target = tensor<float, shape<2>>{{0, 1}};
+  CHECK(binary_cross_entropy::value(as_const(y), as_const(target), 0.5F) == INFINITY);
+  auto dy = tensor<float, shape<2>>{};
+  (void)binary_cross_entropy::value_and_slope(as_const(y), as_const(target),
+                                              view<float, shape<2>>{dy.data()}, 0.5F);
+  CHECK(dy(0) == 0.5F);
+  CHECK(dy(1) == -0.5F);
+}
 TEST_CASE("huber: delta is above 0") {
   auto const y = tensor<float, shape<4>>{};
   CHECK_THROWS_AS(huber{.delta = 0}.value(as_const(y), as_const(y), 1.0F), std::invalid_argument);

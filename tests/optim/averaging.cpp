@@ -21,3 +21,13 @@ TEST_CASE("averaging: early steps follow the parameters, late ones the decay") {
   CHECK(rule.decay_at(21) == Approx(22.0 / 31));
   CHECK(rule.decay_at(1000) == 0.75);
 }
+TEST_CASE("averaging: a decay is a share") {
+  auto p = parameters_of<linear<1, 1>, owned<double>>{};
+  auto average = p;
+  p.weight = 3;
+  exponential_average{.decay = 0}.update(average, p, 7);
+  CHECK(average.weight.values[0] == 3);
+  for (auto const bad : {-0.1, 1.1, static_cast<double>(NAN)})
+    CHECK_THROWS_WITH(exponential_average{.decay = bad}.update(average, p, 0),
+                      "exponential_average: decay must be in [0, 1]");
+}

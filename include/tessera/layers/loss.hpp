@@ -179,7 +179,7 @@ struct binary_cross_entropy {
   }
   [[nodiscard]] static constexpr auto of(auto y, auto target) {
     using T = scalar_of<decltype(y)>;
-    return max(y, T{0}) - y * target + log1p(exp(-abs(y)));
+    return where(y > T{0}, T{1} - target, -target) * y + log1p(exp(-abs(y)));
   }
   template <class Y>
   [[nodiscard]] static constexpr auto slope(Y y, auto target, scalar_of<Y> scale) {
