@@ -16,4 +16,7 @@ TEST_CASE("path_name: what does not fit ends in three dots") {
   auto const cut = std::string(path_name(longer.c_str()).c_str());
   CHECK(cut.size() == path_name::capacity);
   CHECK(cut.substr(cut.size() - 4) == "x...");
+  CHECK(path_name(longer.c_str()).is_cut());
+  CHECK_FALSE(path_name(longest.c_str()).is_cut());
+  CHECK_FALSE(path_name("...").is_cut());
 }

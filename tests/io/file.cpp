@@ -49,6 +49,54 @@ TEST_CASE("file: a disk that is full is reported, and the old content remains") 
   CHECK(test::text_of(folder / "a") == "old");
   CHECK(folder.files() == 1);
 }
+TEST_CASE("file: a pipe is not replaced") {
+  auto const folder = test::folder{};
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0666) == 0);
+  CHECK_THROWS_WITH(write_file(folder / "pipe", "x"),
+                    Catch::Contains("pipe: is a pipe or a device"));
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
+  CHECK(folder.files() == 1);
+}
+TEST_CASE("file: a link stays one, and what it leads to is written") {
+  auto const folder = test::folder{};
+  std::filesystem::create_directory(folder / "there");
+  write_file(folder / "there/real", "old");
+  std::filesystem::create_symlink("there/second", folder / "first");
+  std::filesystem::create_symlink(folder / "there/real", folder / "there/second");
+  write_file(folder / "first", "new");
+  CHECK(std::filesystem::is_symlink(folder / "first"));
+  CHECK(std::filesystem::is_symlink(folder / "there/second"));
+  CHECK(test::text_of(folder / "there/real") == "new");
+  std::filesystem::create_symlink("not_yet", folder / "ahead");
+  write_file(folder / "ahead", "made");
+  CHECK(test::text_of(folder / "not_yet") == "made");
+  std::filesystem::create_symlink("round", folder / "round");
+  CHECK_THROWS_WITH(write_file(folder / "round", "x"), Catch::Contains("Too many levels"));
+}
+TEST_CASE("file: who may read it stays") {
+  using std::filesystem::perms;
+  auto const folder = test::folder{};
+  write_file(folder / "a", "old");
+  std::filesystem::permissions(folder / "a", perms::owner_read | perms::owner_write);
+  write_file(folder / "a", "new");
+  CHECK(std::filesystem::status(folder / "a").permissions() ==
+        (perms::owner_read | perms::owner_write));
+  std::filesystem::permissions(folder / "a", perms::owner_read);
+  if (::geteuid() == 0) {
+    WARN("root may write every file: that others may not is not seen");
+    return;
+  }
+  CHECK_THROWS_WITH(write_file(folder / "a", "newer"), Catch::Contains("Permission denied"));
+  CHECK(test::text_of(folder / "a") == "new");
+}
+TEST_CASE("file: a name as long as one may be") {
+  auto const folder = test::folder{};
+  auto const name = std::string(255, 'x');
+  write_file(folder / name, "x");
+  write_file(folder / name, "y");
+  CHECK(test::text_of(folder / name) == "y");
+  CHECK(folder.files() == 1);
+}
 TEST_CASE("file: a link under the name of a temporary file leads nowhere") {
   auto const folder = test::folder{};
   write_file(folder / "precious", "mine");

@@ -30,10 +30,14 @@ TEST_CASE("header: a table of numbers, exact in binary, and the signature") {
 TEST_CASE("header: a name that is none, and a folder that is not there, are refused") {
   auto const folder = test::folder{};
   auto const p = parameters_of<model, owned<float>>{};
-  for (auto const* wrong : {"", "3d", "a-b", "a::b"})
+  for (auto const* wrong : {"", "3d", "a-b", "a::b", "class", "int", "xor_eq"})
     CHECK_THROWS_WITH(write_header(folder / "w.hpp", wrong, p),
                       Catch::Matchers::Contains("expected the name of a namespace"));
   CHECK_THROWS_AS(write_header(folder / "no/w.hpp", "w", p), file_error);
+  CHECK_THROWS_WITH(write_header(folder / "w.hpp", "w", parameters_of<relu_layer, owned<float>>{}),
+                    "write_header: expected a model with parameters, got one without");
+  CHECK(folder.files() == 0);
+  write_header(folder / "w.hpp", "classes", p);
 }
 TEST_CASE("write_header: a number that is not finite is no number of C++, and is refused by name") {
   auto const folder = test::folder{};
@@ -42,4 +46,11 @@ TEST_CASE("write_header: a number that is not finite is no number of C++, and is
   CHECK_THROWS_WITH(write_header(folder / "w.hpp", "net", p),
                     Catch::Contains("expected finite numbers, got nan in bias"));
   CHECK(folder.files() == 0);
+}
+TEST_CASE("write_header: a name is no code") {
+  auto const folder = test::folder{};
+  write_header(folder / "w.hpp", "net",
+               parameters_of<sequential<named<"x\nint y;//", linear<1, 1>>>, owned<float>>{});
+  auto const text = test::text_of(folder / "w.hpp");
+  CHECK(text.find("// x\\nint y;//.weight (1, 1)\n") != std::string::npos);
 }

@@ -323,6 +323,13 @@ TEST_CASE("onnx: what cannot be a file is refused before anything is written") {
   CHECK_THROWS_WITH(
       (onnx_bytes<twice_the_same, rows>(parameters_of<twice_the_same, owned<float>>{})),
       "save_onnx: two values of the graph are called \"a.weight\"");
+  using no_text = sequential<named<"\xFF", linear<2, 2>>>;
+  CHECK_THROWS_WITH((onnx_bytes<no_text, rows>(parameters_of<no_text, owned<float>>{})),
+                    Catch::Contains("the name of a value, \"\xEF\xBF\xBD.weight\"") &&
+                        Catch::Contains("expected UTF-8"));
+  auto graph = onnx_graph{};
+  CHECK_THROWS_WITH(graph.tensor("w", {2, 2}, {1, 2, 3}),
+                    "save_onnx: \"w\" has extents of 4 numbers, got 3");
   using remembering =
       attention_layer<4, attention_options{.causal = true, .context = 8}, llama_projections>;
   auto const q = parameters_of<remembering, owned<float>>{};

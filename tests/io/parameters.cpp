@@ -397,8 +397,8 @@ TEST_CASE("parameters: bf16 that is multiplied by pairs is seen, packed, and goe
   for (auto const* const name : {"again", "seen"}) {
     auto const content = safetensors::read(folder / name);
     CHECK(content["0.weight"].type == dtype::bf16);
-    CHECK(std::ranges::equal(content["0.weight"].bytes,
-                             safetensors::look(file.bytes())["0.weight"].bytes));
+    auto const seen_there = safetensors::look(file.bytes());
+    CHECK(std::ranges::equal(content["0.weight"].bytes, seen_there["0.weight"].bytes));
     load_parameters(folder / name, back);
   }
   save_parameters(folder / "m", p);  // of F32
@@ -540,4 +540,16 @@ TEST_CASE("parameters: two of one name are refused, by a file that has one of th
   auto two = parameters_of<sequential<layer, relu_layer, layer>, owned<float>>{};
   CHECK_THROWS_WITH(load_parameters(folder / "p", two),
                     Catch::Contains("\"fc.weight\": is the name of two parameters"));
+}
+TEST_CASE("parameters: a path that is cut is none of a file") {
+  static constexpr char letters[] =
+      "a_name_of_forty_letters_and_twice_more_aa.a_name_of_forty_letters_and_twice_more_aa."
+      "a_name_of_forty_letters_and_twice_more_aa";
+  using long_one = sequential<named<letters, linear<2, 6, linear_options{.bias = false}>>>;
+  auto const folder = test::folder{};
+  auto p = parameters_of<long_one, owned<float>>{};
+  auto const words = Catch::StartsWith("expected paths of parameters of less than 128 letters");
+  CHECK_THROWS_WITH(save_parameters(folder / "m", p), words);
+  CHECK(folder.files() == 0);
+  CHECK_THROWS_WITH(load_parameters(safetensors::of({}), p), words);
 }

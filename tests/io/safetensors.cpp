@@ -43,7 +43,8 @@ TEST_CASE("safetensors: a file cut anywhere is refused") {
   for (auto n = std::size_t{0}; n < whole.size(); ++n)
     CHECK_THROWS_AS(safetensors::parse({whole.begin(), whole.begin() + static_cast<long>(n)}),
                     safetensors_error);
-  CHECK(safetensors::parse(whole).tensors().size() == 7);
+  auto const file = safetensors::parse(whole);
+  CHECK(file.tensors().size() == 7);
 }
 TEST_CASE("safetensors: the writer writes the bytes of the format's own library") {
   auto const want = bytes_of_file(test::golden("safetensors_files")["written"]);
@@ -89,6 +90,25 @@ TEST_CASE("safetensors: the writer takes nothing that the reader would refuse") 
   CHECK(file["a"].bytes.size() == 16);
   CHECK(file.contains(letters));
   CHECK(file.metadata().at(letters) == letters);
+}
+template <class F>
+concept lends_tensors = requires(F&& file) { std::forward<F>(file).tensors(); };
+template <class F>
+concept lends_a_tensor = requires(F&& file) { std::forward<F>(file)["a"]; };
+TEST_CASE("safetensors: what a file lends does not outlive it") {
+  static_assert(lends_tensors<safetensors const&> && lends_a_tensor<safetensors&>);
+  static_assert(not lends_tensors<safetensors> && not lends_a_tensor<safetensors const>);
+  auto writer = safetensors_writer{};
+  writer.set_metadata("key", std::string(100, 'x'));
+  auto count = std::size_t{0};
+  for (auto const& [key, value] : safetensors::parse(writer.bytes()).metadata())
+    count += value.size();
+  CHECK(count == 100);
+}
+TEST_CASE("safetensors: a header that is too long is not written") {
+  auto writer = safetensors_writer{};
+  writer.set_metadata("tokenizer", std::string(100'000'100, 'a'));
+  CHECK_THROWS_WITH(writer.bytes(), Catch::StartsWith("a header has at most 100000000 bytes"));
 }
 TEST_CASE("safetensors: messages say what was expected and what came") {
   auto const message = [](std::string const& header, std::size_t data) -> std::string {

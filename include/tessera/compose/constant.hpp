@@ -27,7 +27,9 @@ template <class P> [[nodiscard]] constexpr auto signature_of(P const& p) -> std:
 /// The parameters of a model from the table that write_header wrote, or a converter did.
 ///
 /// Shapes    values: all numbers, in the order of for_each_parameter
-/// Cost      none at run time where it initializes a constexpr variable
+/// Cost      none at run time where it initializes a constexpr variable; for more than a million
+///           numbers compilers want to be allowed more: -fconstexpr-ops-limit of g++,
+///           -fconstexpr-steps of clang
 /// Errors    a table of another model does not compile: tests/fail/constant_of_another_model.cpp
 template <class Model, std::uint64_t Signature, class T, std::size_t N,
           class Backend = default_backend>
@@ -41,8 +43,11 @@ template <class Model, std::uint64_t Signature, class T, std::size_t N,
   auto at = std::size_t{0};
   for_each_parameter(
       [&](path_name const&, auto& w) {
-        for (auto i = std::size_t{0}; i < shape_of<decltype(w)>::capacity; ++i, ++at)
-          w.values[i] = at < N ? values[at] : T{0};
+        constexpr auto count = shape_of<decltype(w)>::capacity;
+        constexpr auto most = std::size_t{65'536};  // a compiler counts the turns of a loop
+        for (auto first = std::size_t{0}; first < count; first += most)
+          for (auto i = first; i < count && i < first + most; ++i, ++at)
+            w.values[i] = at < N ? values[at] : T{0};
       },
       p);
   return p;

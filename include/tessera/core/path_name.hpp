@@ -15,7 +15,7 @@ namespace tessera {
 /// A dotted path such as "0.weight_ih_l0", without the heap: what parameters and layers are called.
 ///
 /// Cost    `capacity` letters: the longest path of a U-Net of four levels has 44
-/// Errors  a longer path ends in "..."
+/// Errors  a longer path ends in "...", and files do not take it
 struct path_name {
   static constexpr std::size_t capacity = 128;
 
@@ -33,6 +33,11 @@ struct path_name {
   [[nodiscard]] constexpr auto c_str() const -> char const* { return text; }
   [[nodiscard]] constexpr auto size() const -> std::size_t { return length; }
   [[nodiscard]] constexpr auto empty() const -> bool { return length == 0; }
+
+  [[nodiscard]] constexpr auto is_cut() const -> bool {
+    return length == capacity && text[capacity - 1] == '.' && text[capacity - 2] == '.' &&
+           text[capacity - 3] == '.';
+  }
 
   /// This path, a dot, and one more part.
   [[nodiscard]] constexpr auto operator/(path_name const& part) const -> path_name {

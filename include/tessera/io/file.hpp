@@ -136,35 +136,62 @@ inline void sync_names(std::filesystem::path const& path, descriptor const& fold
 
 constexpr auto temporary_ending = std::string_view{".part"};
 
+[[noreturn]] inline void cannot_be_written(std::filesystem::path const& path, int error = errno) {
+  throw file_error(path, "cannot be written: " + system_reason(error));
+}
+/// The file that a path leads to, over links.
+[[nodiscard]] inline auto target_of(std::filesystem::path const& path) -> std::filesystem::path {
+  auto target = path;
+  for (auto links = 0; links < 40; ++links) {
+    auto none = std::error_code{};
+    auto const next = read_symlink(target, none);
+    if (none) return target;
+    target = next.is_absolute() ? next : folder_of(target) / next;
+  }
+  cannot_be_written(path, ELOOP);
+}
+/// Who may read and write the file that is replaced; 0 where there is none.
+[[nodiscard]] inline auto mode_of_replaced(std::filesystem::path const& path) -> ::mode_t {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) != 0) return 0;
+  if (S_ISDIR(facts.st_mode)) cannot_be_written(path, EISDIR);
+  if (not S_ISREG(facts.st_mode)) throw file_error(path, "is a pipe or a device, not a file");
+  if (::access(path.c_str(), W_OK) != 0) cannot_be_written(path);
+  return facts.st_mode & 07777U;
+}
 /// A new file beside `path`, under a name that no other process and no other thread has, and that
 /// is no link.
-[[nodiscard]] inline auto open_temporary(std::filesystem::path const& path)
+[[nodiscard]] inline auto open_temporary(std::filesystem::path const& path, ::mode_t mode)
     -> std::pair<std::filesystem::path, descriptor> {
   static auto count = std::atomic<unsigned>{0};
+  constexpr auto longest = std::size_t{200};  // of 255 letters
   for (;;) {
     auto name = path;
-    name += '.' + std::to_string(::getpid()) + '-' + std::to_string(count++) +
-            std::string{temporary_ending};
+    name.replace_filename(path.filename().string().substr(0, longest) + '.' +
+                          std::to_string(::getpid()) + '-' + std::to_string(count++) +
+                          std::string{temporary_ending});
     auto file = descriptor{
-        ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)};
+        ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)};
     if (file.is_open()) return {std::move(name), std::move(file)};
-    if (errno != EEXIST) throw file_error(path, "cannot be written: " + system_reason());
+    if (errno != EEXIST) cannot_be_written(path);
   }
 }
 
 /// See write_file.
-inline void write_parts(std::filesystem::path const& path,
+inline void write_parts(std::filesystem::path const& given,
                         std::span<std::span<std::byte const> const> parts) {
+  auto const path = target_of(given);
   auto const folder = open_folder(folder_of(path));
-  auto [temporary, file] = open_temporary(path);
-  auto written = true;
+  auto const mode = mode_of_replaced(path);
+  auto [temporary, file] = open_temporary(path, mode != 0 ? mode : 0666);
+  auto written = mode == 0 || ::fchmod(file.number(), mode) == 0;
   for (auto const part : parts) written = written && write_all(file.number(), part);
   written = written && reaches_disk(file.number()) && file.close() &&
             ::rename(temporary.c_str(), path.c_str()) == 0;
   if (not written) {
-    auto const reason = system_reason();
+    auto const reason = errno;
     (void)::unlink(temporary.c_str());
-    throw file_error(path, "cannot be written: " + reason);
+    cannot_be_written(path, reason);
   }
   sync_names(path, folder);
 }
@@ -188,9 +215,11 @@ inline void write_parts(std::filesystem::path const& path,
 }
 
 /// Writes `parts` one after another, all or nothing: into a temporary file of the same folder, to
-/// the disk, then under its name. A file that is mapped elsewhere keeps its old content.
+/// the disk, then under its name. A file that is mapped elsewhere keeps its old content. A link
+/// stays one, and what it leads to is written; who may read a file that is replaced, stays.
 ///
-/// Errors  file_error (a full disk, a folder that is not writable); the old content remains and no
+/// Errors  file_error (a full disk, a file or folder that is not writable, a pipe, a device); the
+///         old content remains and no
 ///         temporary file does. Only where the disk refuses the new name last of all, the new
 ///         content is there already, and the message says so
 inline void write_file(std::filesystem::path const& path,

@@ -102,6 +102,12 @@ template <class Stored> struct number_in_safetensors {
 [[nodiscard]] inline auto scale_key(std::string const& key) -> std::string {
   return key + "_scale";
 }
+[[nodiscard]] inline auto whole_path(path_name const& path) -> std::string {
+  if (path.is_cut())
+    throw safetensors_error("expected paths of parameters of less than 128 letters, got \"" +
+                            std::string{path.c_str()} + '"');
+  return path.c_str();
+}
 template <class T>
 void check_finite(tensor_entry const& entry, std::string const& key, std::size_t count,
                   char const* what) {
@@ -263,14 +269,15 @@ template <class P> [[nodiscard]] auto memory_for_weights(P const& p) -> std::vec
 /// beside a tensor of the name with "_scale" behind it: a number for each output.
 ///
 /// Errors  safetensors_error, which names the tensor, both shapes and dtypes, or the number that is
-///         beyond those of the parameters' type
+///         beyond those of the parameters' type; and for a path of more than 128 letters
 template <class P>
 void check_parameters(safetensors const& file, P const& p, std::string const& prefix = "",
                       bool alone = true) {
   auto known = std::set<std::string>{};
   for_each_parameter(
       [&](auto const& path, auto const& w) {
-        detail::check_tensor<std::remove_cvref_t<decltype(w)>>(file, prefix + path.c_str(), known);
+        detail::check_tensor<std::remove_cvref_t<decltype(w)>>(
+            file, prefix + detail::whole_path(path), known);
       },
       p);
   for (auto const& [key, entry] : file.tensors())
@@ -395,7 +402,7 @@ void add_parameters(safetensors_writer& writer, P const& p, std::string const& p
   for_each_parameter(
       [&](auto const& path, auto const& w) {
         using W = std::remove_cvref_t<decltype(w)>;
-        auto const key = prefix + path.c_str();
+        auto const key = prefix + detail::whole_path(path);
         auto const type = dtype_of<typename detail::number_in_safetensors<stored_of<W>>::type>();
         if constexpr (detail::stored_as_weights<W>) {
           writer.add_kept(key, type, file_shape<shape_of<W>>(), detail::rows_of_weights(w));

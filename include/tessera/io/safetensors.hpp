@@ -127,21 +127,26 @@ class safetensors {
     return result;
   }
 
-  [[nodiscard]] auto tensors() const -> std::map<std::string, tensor_entry> const& {
+  [[nodiscard]] auto tensors() const& -> std::map<std::string, tensor_entry> const& {
     return tensors_;
   }
-  [[nodiscard]] auto metadata() const -> std::map<std::string, std::string> const& {
+  void tensors() const&& = delete;  // the bytes would be gone
+  [[nodiscard]] auto metadata() const& -> std::map<std::string, std::string> const& {
     return metadata_;
+  }
+  [[nodiscard]] auto metadata() && -> std::map<std::string, std::string> {
+    return std::move(metadata_);
   }
   [[nodiscard]] auto contains(std::string const& name) const -> bool {
     return tensors_.contains(name);
   }
   /// Errors  safetensors_error where there is no such tensor
-  [[nodiscard]] auto operator[](std::string const& name) const -> tensor_entry const& {
+  [[nodiscard]] auto operator[](std::string const& name) const& -> tensor_entry const& {
     auto const found = tensors_.find(name);
     if (found == tensors_.end()) fail("has no tensor \"" + name + "\"");
     return found->second;
   }
+  void operator[](std::string const& name) const&& = delete;
 
  private:
   using json = nlohmann::json;
@@ -330,6 +335,9 @@ class safetensors_writer {
     }
     auto text = header.dump();
     text.resize((text.size() + 7) / 8 * 8, ' ');
+    if (text.size() > safetensors::longest_header)
+      throw safetensors_error("a header has at most 100000000 bytes, names and metadata take " +
+                              std::to_string(text.size()));
     auto result = std::vector<std::byte>{};
     result.reserve(8 + text.size() + static_cast<std::size_t>(offset));
     for (auto i = 0U; i < 8; ++i)

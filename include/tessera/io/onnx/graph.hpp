@@ -94,7 +94,8 @@ template <class T>
 /// and tensors that are known.
 ///
 /// Cost    memory for all tensors, and as much twice more while they become bytes
-/// Errors  onnx_error for more than 2 GB, and where a name is given twice
+/// Errors  onnx_error for more than 2 GB, where a name is given twice or is no UTF-8, and for
+///         numbers of another count than extents tell
 class onnx_graph {
  public:
   auto input(std::string const& name, onnx_type type, onnx_shape shape) -> onnx_value {
@@ -126,6 +127,7 @@ class onnx_graph {
   auto tensor(std::string const& name, std::vector<std::int64_t> const& extents,
               std::vector<float> const& numbers) -> std::string {
     claim(name);
+    check_count(name, extents, numbers.size());
     tensors_.push_back(detail::onnx_bytes_of(name, onnx_type::float32, extents, numbers));
     return name;
   }
@@ -133,6 +135,7 @@ class onnx_graph {
   auto constant(std::string const& base, std::vector<std::int64_t> const& extents,
                 std::vector<float> const& numbers) -> std::string {
     auto const name = unused(base);
+    check_count(name, extents, numbers.size());
     tensors_.push_back(detail::onnx_bytes_of(name, onnx_type::float32, extents, numbers));
     return name;
   }
@@ -225,8 +228,18 @@ class onnx_graph {
   }
   void claim(std::string const& name) {
     if (name.empty()) throw onnx_error("save_onnx: expected a name of a value, got an empty one");
+    if (auto const fault = fault_of_utf8(name); not fault.empty())
+      throw onnx_error("save_onnx: the name of a value, \"" + valid_utf8(name) + "\": " + fault);
     if (not names_.insert(name).second)
       throw onnx_error("save_onnx: two values of the graph are called \"" + name + '"');
+  }
+  static void check_count(std::string const& name, std::vector<std::int64_t> const& extents,
+                          std::size_t count) {
+    auto expected = std::size_t{1};
+    for (auto const e : extents) expected *= static_cast<std::size_t>(e);
+    if (count != expected)
+      throw onnx_error("save_onnx: \"" + name + "\" has extents of " + std::to_string(expected) +
+                       " numbers, got " + std::to_string(count));
   }
   template <class T>
   auto shared(std::string const& name, onnx_type type, std::vector<std::int64_t> const& extents,

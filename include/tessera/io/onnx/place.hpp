@@ -121,7 +121,7 @@ struct onnx_call {
 ///   auto to_onnx(my_layer const&, auto& at, onnx_value const& x) -> onnx_value
 ///
 /// beside it, in its namespace: it adds operations, and returns what comes out. What derives from
-/// the layer is written so, too.
+/// the layer is written so, too: one that computes something else has a to_onnx of its own.
 template <class P, class S> struct onnx_place {
   onnx_graph& graph;
   path_name path;
@@ -132,6 +132,9 @@ template <class P, class S> struct onnx_place {
   /// A parameter, or statistics, under the name that it has in files of PyTorch.
   template <class W> auto tensor(char const* name, W const& w) -> std::string {
     auto const in_model = std::string{(path / path_name(name)).c_str()};
+    if ((path / path_name(name)).is_cut())
+      throw onnx_error("save_onnx: expected paths of parameters of less than 128 letters, got \"" +
+                       in_model + '"');
     return graph.tensor(in_model, detail::onnx_extents_of<shape_of<W>>(),
                         detail::floats_of(in_model, w));
   }
