@@ -29,6 +29,10 @@ function(tessera_dependency package)
   string(TOLOWER ${package} lower)
   set(headers "${${lower}_SOURCE_DIR}/${arg_HEADERS}")
   if(NOT arg_HEADERS OR NOT IS_DIRECTORY "${headers}")
+    if(NOT ${lower}_SOURCE_DIR OR NOT IS_DIRECTORY "${${lower}_SOURCE_DIR}")
+      message(FATAL_ERROR
+        "tessera: ${package} was not found, and ${arg_TAG} from ${arg_REPOSITORY} not fetched")
+    endif()
     message(FATAL_ERROR
       "tessera: ${package} ${arg_TAG} from ${arg_REPOSITORY} has no ${arg_TARGET}")
   endif()

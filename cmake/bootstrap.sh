@@ -4,7 +4,7 @@
 #   sh cmake/bootstrap.sh test   builds and passes the tests with g++ 12 and clang++ 19
 # Only what is missing is installed, as root or by sudo. What a step prints is kept in build/*.log.
 set -eu
-cd "$(dirname "$0")/.."
+CDPATH='' cd -- "$(dirname "$0")/.."
 
 tools="cmake ninja-build g++-12"
 headers="libxsimd-dev libboost1.81-dev libxtensor-dev nlohmann-json3-dev
@@ -17,7 +17,7 @@ case "${1-}" in
                 libbenchmark-dev libeigen3-dev
                 gcc-arm-none-eabi libnewlib-arm-none-eabi libstdc++-arm-none-eabi-newlib
                 qemu-system-arm chromium prometheus" ;;
-  *) sed -n '2,5s/^# *//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,5s/^# *//p' cmake/bootstrap.sh >&2; exit 2 ;;
 esac
 mkdir -p build
 cores=$(getconf _NPROCESSORS_ONLN)
@@ -58,9 +58,10 @@ done
 # The device compiler: one that the machine has, or PyPI's, in build/nvcc.
 install_nvcc() {
   python3 -m venv build/nvcc &&
-    build/nvcc/bin/pip install -r tests/targets/cuda/requirements.txt
+    build/nvcc/bin/pip install -r tests/targets/cuda/requirements.txt &&
+    cp tests/targets/cuda/requirements.txt build/nvcc/installed.txt
 }
-if [ "$1" = test ] && [ ! -e build/nvcc/bin/pip ] &&
+if [ "$1" = test ] && ! cmp -s tests/targets/cuda/requirements.txt build/nvcc/installed.txt &&
   ! PATH="$PATH:/usr/local/cuda/bin" nvcc --version 2>/dev/null | grep -q 'release 13'; then
   step nvcc install_nvcc
 fi

@@ -13,11 +13,18 @@
 #   ROWS     tokens of a step (32)
 #
 # A config of bert gives vectors of sentences for folders of transformers; it takes no WEIGHTS.
-# Every entry is a source file of its own, which g++ compiles in half a minute or so.
+# Every entry is a source file of its own, which g++ compiles in half a minute or so. A program has
+# one table, its own or that of one OBJECT library.
 function(tessera_model target config)
   cmake_parse_arguments(PARSE_ARGV 2 arg "EXACT" "CONTEXT;LANES;ROWS" "WEIGHTS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "tessera_model: got ${arg_UNPARSED_ARGUMENTS}, which is no option")
+  endif()
+  # Of two libraries with a table a linker would take one, and say nothing.
+  get_target_property(type ${target} TYPE)
+  if(NOT type MATCHES "^(EXECUTABLE|OBJECT_LIBRARY)$")
+    message(FATAL_ERROR
+      "tessera_model: expected a program or an OBJECT library, ${target} is of type ${type}")
   endif()
   get_filename_component(path "${config}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
@@ -56,6 +63,14 @@ function(tessera_config_value result text path name default)
     message(FATAL_ERROR "tessera_model: ${path}: ${name}: expected a number or a word, got ${value}")
   endif()
   set(${result} "${value}" PARENT_SCOPE)
+endfunction()
+
+# Stops where a member is no number from 1.
+function(tessera_config_count name value path)
+  if(NOT value MATCHES "^[1-9][0-9]*$")
+    message(FATAL_ERROR
+      "tessera_model: ${path}: expected a number from 1 for ${name}, got ${value}")
+  endif()
 endfunction()
 
 # Reads the members that `names` lists, each as name or name=default, into variables of their names.
@@ -142,11 +157,22 @@ macro(tessera_rotary_entries)
     set(kv_heads 32)
   endif()
   tessera_config_values(num_key_value_heads=${kv_heads})
-  math(EXPR head_dim "${hidden_size} / ${num_attention_heads}")
-  if(family STREQUAL "qwen3")
-    set(head_dim 128)
+  foreach(name vocab_size hidden_size num_hidden_layers num_attention_heads num_key_value_heads
+      intermediate_size max_position_embeddings)
+    tessera_config_count(${name} "${${name}}" "${path}")
+  endforeach()
+  set(head_dim 128)
+  string(JSON found ERROR_VARIABLE missing GET "${text}" head_dim)
+  if(missing AND NOT family STREQUAL "qwen3")
+    math(EXPR head_dim "${hidden_size} / ${num_attention_heads}")
+    math(EXPR rest "${hidden_size} % ${num_attention_heads}")
+    if(rest)
+      message(FATAL_ERROR "tessera_model: ${path}: expected a hidden_size that is a multiple of "
+        "num_attention_heads, got ${hidden_size} and ${num_attention_heads}")
+    endif()
   endif()
   tessera_config_values(head_dim=${head_dim})
+  tessera_config_count(head_dim "${head_dim}" "${path}")
   foreach(fact hidden_act=silu use_sliding_window=false is_causal=true)
     tessera_config_values(${fact})
     string(REPLACE "=" ";" words "${fact}")
@@ -262,7 +288,8 @@ function(tessera_add_entry include body)
   if(NOT count)
     set(count 0)
   endif()
-  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_models")
+  get_target_property(folder ${target} BINARY_DIR)
+  string(APPEND folder "/${target}_models")
   file(CONFIGURE OUTPUT "${folder}/model_${count}.cpp" @ONLY CONTENT
     "// Written by tessera_model.
 ${include}
@@ -277,7 +304,8 @@ endfunction()
 
 function(tessera_write_table)
   get_target_property(count ${target} TESSERA_MODELS)
-  set(folder "${CMAKE_CURRENT_BINARY_DIR}/${target}_models")
+  get_target_property(folder ${target} BINARY_DIR)
+  string(APPEND folder "/${target}_models")
   set(declarations)
   set(calls)
   math(EXPR last "${count} - 1")

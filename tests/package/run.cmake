@@ -149,6 +149,14 @@ elseif(case STREQUAL "models")
   refuses(", \"use_sliding_window\": true" "WEIGHTS\;f32" "a use_sliding_window of false, got true")
   refuses(", \"hidden_act\": \"gelu\"" "WEIGHTS\;f32" "a hidden_act of silu, got gelu")
   refuses(", \"is_causal\": false" "WEIGHTS\;f32" "an? is_causal of true, got false")
+  function(refuses_heads heads expected)
+    string(REPLACE "\"num_attention_heads\": 4" "\"num_attention_heads\": ${heads}" sizes "${sizes}")
+    refuses("" "WEIGHTS\;f32" "${expected}")
+  endfunction()
+  refuses_heads(0 "expected a number from 1 for num_attention_heads, got 0")
+  refuses_heads(5 "expected a hidden_size that is a multiple of num_attention_heads, got 48 and 5")
+  must_not_configure("${work}/library" "expected a program or an OBJECT library, empty is of type STATIC_LIBRARY"
+    ${from_source} "-DCONSUMER_MODEL=${config}\;WEIGHTS\;f32" -DCONSUMER_LIBRARY=ON)
   refuses("" "WEIGHTS\;f32\;CONTEXT\;65" "expected a CONTEXT of at most 64, .*, got 65")
   refuses("" "WEIGHTS\;f32\;CONTEXT\;all" "expected a number from 1 for CONTEXT, got all")
   refuses("" "WEIGHTS\;q8_0/q4_1/f32" "as in q4_1/q8_0, got q8_0/q4_1/f32")
@@ -189,6 +197,13 @@ elseif(case STREQUAL "missing_dependency")
   must_not_configure("${work}/asked"
     "component bridge needs xtensor 0\\.24 or newer, which was not found"
     ${without_xtensor} -DCONSUMER_COMPONENTS=bridge)
+  must_not_configure("${work}/needed"
+    "component train needs component bridge, which needs xtensor 0\\.24 or newer, which was not found"
+    ${without_xtensor} -DCONSUMER_COMPONENTS=train)
+  must_not_configure("${work}/needed_twice" "component serve needs component train, which needs component bridge"
+    ${without_xtensor} -DCONSUMER_COMPONENTS=serve)
+  run(${configure} -B "${work}/optional" ${without_xtensor}
+    "-DCONSUMER_COMPONENTS=io\;OPTIONAL_COMPONENTS\;train" -DCONSUMER_LINKS=io)
   set(without_yaml "-DCMAKE_PREFIX_PATH=${installation}" -DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON)
   run(${configure} -B "${work}/train_alone" ${without_yaml} -DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON
     -DCONSUMER_COMPONENTS=train)

@@ -7,11 +7,13 @@
 /// Results are what is written: every operation is rounded once, in the order in which it stands.
 /// A build that may reorder sums or assume that nothing is infinite would make exp(1) = 4, and does
 /// not compile. Clang is told here to keep products, sums and their order as they are, for the rest
-/// of the file that includes the library; its -funsafe-math-optimizations cannot be seen and
-/// changes last bits. g++ has no such pragma: without -ffp-contract=off, which the CMake target
-/// gives, its results are as good, but their last bits depend on the optimizer.
+/// of the file that includes the library; its -fno-honor-infinities, -fno-honor-nans and
+/// -funsafe-math-optimizations alone cannot be seen, and change results. g++ has no such pragma:
+/// without -ffp-contract=off, which the CMake target gives, its results are as good, but their last
+/// bits depend on the optimizer.
 ///
-/// Errors  -ffast-math and its parts, a standard before C++20: tests/core/CMakeLists.txt
+/// Errors  -ffast-math and its parts, -fsingle-precision-constant, a standard before C++20:
+///         tests/core/CMakeLists.txt
 
 #if __cplusplus < 202002L
 // A header that is not there stops the compiler: an #error would be the first of thousands.
@@ -21,6 +23,9 @@
     defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "tessera: -ffast-math, -Ofast and their parts change results without a word; compile without"
 #endif
+static_assert(static_cast<double>(static_cast<float>(0.1)) - 0.1 > 0,
+              "tessera: -fsingle-precision-constant takes half of the digits of double; compile "
+              "without");
 #if defined(__clang__)
 #pragma float_control(precise, on)
 #pragma clang fp contract(off) reassociate(off)
