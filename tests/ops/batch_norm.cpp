@@ -157,6 +157,28 @@ TEMPLATE_TEST_CASE("batch_norm: with an activation, the bits of one after the ot
   agree(relu_layer{});
   agree(silu_layer{});
 }
+TEMPLATE_TEST_CASE("batch_norm: many rows far from zero keep their mean and deviation", "", simd,
+                   reference, cuda) {
+  constexpr auto rows = std::size_t{65'536};
+  auto const g = detail::batch_norm_geometry{.rows = rows, .group = rows, .features = 1};
+  auto r = torch_generator(3);
+  auto x = std::vector<float>(rows);
+  r.uniform(x.data(), rows, 1000.2, 1000.4);
+  float of[7];
+  kernel_for<detail::batch_norm_fn, TestType>::observe(
+      g, static_cast<float const*>(x.data()), 1e-5F, of, of + 1,
+      detail::batch_norm_seen<float>{of + 2, of + 3, of + 4},
+      detail::batch_norm_seen<float>{of + 2, of + 5, of + 6});
+  auto sum = 0.0;
+  for (auto const number : x) sum += number;
+  auto const center = sum / rows;
+  auto squares = 0.0;
+  for (auto const number : x) squares += (number - center) * (number - center);
+  CHECK(of[0] == Approx(center).epsilon(1e-7));
+  CHECK(of[1] == Approx(1 / std::sqrt(squares / rows + 1e-5)).epsilon(1e-4));
+  CHECK(of[5] == of[0]);
+  CHECK(of[6] == Approx(squares).epsilon(1e-4));
+}
 TEST_CASE("batch_norm: groups of a number of rows, the last of which has fewer") {
   auto const g = detail::batch_norm_geometry{.rows = 7, .group = 3, .features = 2};
   CHECK(g.groups() == 3);

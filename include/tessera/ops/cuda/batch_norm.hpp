@@ -50,6 +50,7 @@ template <class T> struct batch_norm_observe : batch_norm_block<T> {
   using base = batch_norm_block<T>;
   struct shared {
     T sums[base::threads];
+    T squares[base::threads];
     T center[base::columns];
   };
   T const* x;
@@ -61,31 +62,42 @@ template <class T> struct batch_norm_observe : batch_norm_block<T> {
   [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 4; }
   TESSERA_DEVICE void run(std::size_t phase, std::size_t block, std::size_t thread, shared& s,
                           device::empty&) const {
-    auto const c = this->feature(block, thread);
+    if (this->feature(block, thread) >= this->geometry.features) return;
     auto const column = thread % base::columns;
-    if (c >= this->geometry.features) return;
     if (phase % 2 == 0) {
+      auto const center = phase == 0 ? T{0} : s.center[column];
       auto sum = T{0};
+      auto squares = T{0};
       this->each_row(block, thread, [&](std::size_t at) {
-        auto const d = phase == 0 ? x[at] : x[at] - s.center[column];
-        sum += phase == 0 ? d : d * d;
+        auto const d = x[at] - center;
+        sum += d;
+        squares += d * d;
       });
       s.sums[thread] = sum;
-      return;
+      s.squares[thread] = squares;
+    } else if (thread < base::columns) {
+      auto const mean_of_sums = base::joined(s.sums, column) / this->count(block);
+      if (phase == 1)
+        s.center[column] = mean_of_sums;
+      else
+        finish(block, column, s, mean_of_sums);
     }
-    if (thread >= base::columns) return;
+  }
+
+ private:
+  /// What the sum of many rows lost is in the sum of their distances.
+  TESSERA_DEVICE void finish(std::size_t block, std::size_t column, shared const& s, T lost) const {
+    auto const n = this->count(block);
     auto const k = this->group(block);
+    auto const c = this->feature(block, column);
+    auto const number = k * this->geometry.features + c;
     auto const part = groups.of_group(k, this->geometry.features);
-    auto const sum = base::joined(s.sums, column);
-    if (phase == 1) {
-      s.center[column] = sum / this->count(block);
-      mean[k * this->geometry.features + c] = part.mean[c] = s.center[column];
-      if (c == 0) *part.count = this->count(block);
-    } else {
-      part.squares[c] = sum;
-      scale[k * this->geometry.features + c] =
-          T{1} / lane::sqrt(sum / this->count(block) + epsilon);
-    }
+    auto const squares =
+        lane::max(T{0}, base::joined(s.squares, column) - base::joined(s.sums, column) * lost);
+    mean[number] = part.mean[c] = s.center[column] + lost;
+    part.squares[c] = squares;
+    scale[number] = T{1} / lane::sqrt(squares / n + epsilon);
+    if (c == 0) *part.count = n;
   }
 };
 
