@@ -111,7 +111,12 @@ TESSERA_DEVICE void fold_feature(std::size_t c, T* mean, T* squares, T const* fr
   mean[c] = lane::fma(distance, part, mean[c]);
 }
 
-/// All groups of one feature by halves, left in `seen`.
+/// Groups by halves, as on the host: join(to, from).
+TESSERA_DEVICE void by_halves(std::size_t groups, auto const& join) {
+  for (auto distance = std::size_t{1}; distance < groups; distance *= 2)
+    for (auto k = std::size_t{0}; k + distance < groups; k += 2 * distance) join(k, k + distance);
+}
+/// All groups of one feature, left in `seen`.
 template <class T> struct batch_norm_fold_groups {
   batch_norm_geometry g;
   batch_norm_seen<T> groups;
@@ -123,13 +128,12 @@ template <class T> struct batch_norm_fold_groups {
   }
   TESSERA_DEVICE void operator()(std::size_t c) const {
     auto const n = g.groups();
-    for (auto distance = std::size_t{1}; distance < n; distance *= 2)
-      for (auto k = std::size_t{0}; k + distance < n; k += 2 * distance) {
-        auto const to = groups.of_group(k, g.features);
-        auto const from = groups.of_group(k + distance, g.features);
-        fold_feature(c, to.mean, to.squares, from.mean, from.squares, rows(k, distance),
-                     rows(k + distance, distance));
-      }
+    by_halves(n, [&](std::size_t to, std::size_t from) {
+      auto const a = groups.of_group(to, g.features);
+      auto const b = groups.of_group(from, g.features);
+      fold_feature(c, a.mean, a.squares, b.mean, b.squares, rows(to, from - to),
+                   rows(from, from - to));
+    });
     seen.mean[c] = n == 0 ? T{0} : groups.mean[c];
     seen.squares[c] = n == 0 ? T{0} : groups.squares[c];
     if (c == 0) *seen.count = static_cast<T>(g.rows);
@@ -232,19 +236,21 @@ template <class T> struct batch_norm_input {
     dx[at] = lane::fma(dy[at], a, lane::fma(x[at], of_x, constant));
   }
 };
-/// One feature's slopes of all groups, ascending.
+/// One feature's slopes of all groups, which are folded in their place.
 template <class T> struct batch_norm_weight {
   std::size_t groups;
   std::size_t features;
-  T const* sums;
-  T const* products;
+  T* sums;
+  T* products;
   T* dweight;
   T* dbias;
   TESSERA_DEVICE void operator()(std::size_t c) const {
-    for (auto k = std::size_t{0}; k < groups; ++k) {
-      dweight[c] += products[k * features + c];
-      dbias[c] += sums[k * features + c];
-    }
+    by_halves(groups, [&](std::size_t to, std::size_t from) {
+      products[to * features + c] += products[from * features + c];
+      sums[to * features + c] += sums[from * features + c];
+    });
+    dweight[c] += products[c];
+    dbias[c] += sums[c];
   }
 };
 template <class T> struct batch_norm_absorb {
@@ -302,6 +308,7 @@ template <> struct kernel_for<detail::batch_norm_fn, cuda> {
   static void backward(geometry const& g, bool learns, T const* x, T const* weight, T const*,
                        T const* mean, T const* scale, T const* dy,
                        detail::batch_norm_slopes<T> slopes, T* sums, T* products) {
+    if (g.rows == 0) return;
     auto body = detail::batch_norm_sums<T>{};
     body.geometry = g;
     body.x = x, body.mean = mean, body.scale = scale, body.dy = dy;
