@@ -167,3 +167,21 @@ TEMPLATE_TEST_CASE("group_norm: so do those of channels that no two threads of a
   for (auto& number : x) number = 100 + static_cast<float>(1 + r.randint(3)) / 32;
   keeps_digits<kernel_for<detail::group_norm_fn, TestType>>(65, x);
 }
+TEMPLATE_TEST_CASE("group_norm: images without pixels have no slopes", "", cuda, simd, reference) {
+  using kernel = kernel_for<detail::group_norm_fn, TestType>;
+  auto const g = detail::group_norm_geometry{.batch = 2, .pixels = 0, .channels = 4, .groups = 2};
+  auto const ones = std::vector<float>(4, 1.0F);
+  auto mean = std::vector<float>(4);
+  auto scale = mean;
+  auto sums = std::vector<float>(16);
+  auto y = std::vector<float>(1);
+  auto dx = y;
+  auto of_weight = std::vector<float>{1, 2, 3, 4};
+  auto of_bias = of_weight;
+  kernel::forward(g, y.data(), ones.data(), ones.data(), 1e-5F, y.data(), mean.data(), scale.data(),
+                  sums.data());
+  kernel::backward(g, y.data(), ones.data(), ones.data(), mean.data(), scale.data(), y.data(),
+                   {dx.data(), of_weight.data(), of_bias.data()}, sums.data());
+  CHECK(of_weight == std::vector<float>{1, 2, 3, 4});
+  CHECK(of_bias == of_weight);
+}

@@ -220,6 +220,7 @@ template <> struct kernel_for<detail::group_norm_fn, cuda> {
   static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T epsilon,
                       T* y, T* mean, T* scale, T*) {
     check(g);
+    if (g.pixels == 0) return;
     auto body = detail::group_norm_forward<T>{};
     body.geometry = g;
     body.x = x, body.weight = weight, body.bias = bias, body.epsilon = epsilon;
@@ -231,7 +232,7 @@ template <> struct kernel_for<detail::group_norm_fn, cuda> {
                        T const* scale, T const* dy, detail::group_norm_slopes<T> slopes, T*) {
     check(g);
     auto const learns = slopes.dweight != nullptr;
-    if (not learns && slopes.dx == nullptr) return;
+    if (g.pixels == 0 || (not learns && slopes.dx == nullptr)) return;
     auto const parts =
         device::scratch<detail::channel_sums<T>>(learns ? g.batch * g.channels : std::size_t{0});
     auto body = detail::group_norm_input<T>{};
