@@ -94,3 +94,47 @@ TEMPLATE_TEST_CASE("attention: on cuda up to rounding, for random heads", "", fl
   }
   CHECK(worst < (sizeof(T) == 4 ? 2e-5 : 1e-13));
 }
+TEMPLATE_TEST_CASE("attention: scores of -inf alone give NaN, no keys give zeros", "", cuda,
+                   reference) {
+  constexpr auto keys = std::size_t{70};  // of several tiles
+  constexpr auto width = std::size_t{4};
+  auto const q = std::vector<float>(2 * width, 1e20F);
+  auto k = std::vector<float>(keys * width, -1e20F);
+  auto const v = std::vector<float>(keys * width, 2.0F);
+  auto const work = std::make_unique<
+      typename kernel_for<detail::attention_fn, reference>::template workspace<float, keys, 4>>();
+  auto const run = [&](float length) {
+    auto const lengths = std::vector<float>{length};
+    auto const heads = detail::attention_heads<float>{.first = {.queries = 2,
+                                                                .keys = keys,
+                                                                .width = width,
+                                                                .q_row = width,
+                                                                .kv_row = width,
+                                                                .out = width,
+                                                                .sum = 1,
+                                                                .before = 0,
+                                                                .causal = false,
+                                                                .scale = 0.5F,
+                                                                .q = q.data(),
+                                                                .k = k.data(),
+                                                                .v = v.data()},
+                                                      .lanes = 1,
+                                                      .heads = 1,
+                                                      .sharing = 1,
+                                                      .q_lane = 0,
+                                                      .kv_lane = 0,
+                                                      .out_lane = 0,
+                                                      .sum_lane = 0,
+                                                      .lengths = lengths.data()};
+    auto result = std::vector<float>(2 * width + 2);
+    scaled_dot_product_attention.forward<TestType>(heads, result.data(), result.data() + 2 * width,
+                                                   *work);
+    return result;
+  };
+  for (auto const number : run(keys)) CHECK(std::isnan(number));
+  auto const of_none = run(0);
+  for (auto i = std::size_t{0}; i < 2 * width; ++i) CHECK(of_none[i] == 0);
+  CHECK(of_none[2 * width] == -std::numeric_limits<float>::infinity());
+  std::fill(k.end() - width, k.end(), 0.0F);
+  CHECK(run(keys) == std::vector<float>{2, 2, 2, 2, 2, 2, 2, 2, 0, 0});
+}

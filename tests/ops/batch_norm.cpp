@@ -157,6 +157,60 @@ TEMPLATE_TEST_CASE("batch_norm: with an activation, the bits of one after the ot
   agree(relu_layer{});
   agree(silu_layer{});
 }
+TEMPLATE_TEST_CASE("batch_norm: many rows far from zero keep their mean and deviation", "", simd,
+                   reference, cuda) {
+  constexpr auto rows = std::size_t{65'536};
+  auto const g = detail::batch_norm_geometry{.rows = rows, .group = rows, .features = 1};
+  auto r = torch_generator(3);
+  auto x = std::vector<float>(rows);
+  r.uniform(x.data(), rows, 1000.2, 1000.4);
+  float of[7];
+  kernel_for<detail::batch_norm_fn, TestType>::observe(
+      g, static_cast<float const*>(x.data()), 1e-5F, of, of + 1,
+      detail::batch_norm_seen<float>{of + 2, of + 3, of + 4},
+      detail::batch_norm_seen<float>{of + 2, of + 5, of + 6});
+  auto sum = 0.0;
+  for (auto const number : x) sum += number;
+  auto const center = sum / rows;
+  auto squares = 0.0;
+  for (auto const number : x) squares += (number - center) * (number - center);
+  CHECK(of[0] == Approx(center).epsilon(1e-7));
+  CHECK(of[1] == Approx(1 / std::sqrt(squares / rows + 1e-5)).epsilon(1e-4));
+  CHECK(of[5] == of[0]);
+  CHECK(of[6] == Approx(squares).epsilon(1e-4));
+}
+TEMPLATE_TEST_CASE("batch_norm: slopes of a batch in one chunk have the bits of two", "", simd,
+                   reference, cuda) {
+  using kernel = kernel_for<detail::batch_norm_fn, TestType>;
+  constexpr auto features = std::size_t{20};
+  auto r = torch_generator(5);
+  auto const numbers = [&](std::size_t n) {
+    auto v = std::vector<float>(n);
+    r.uniform(v.data(), n, -1, 1);
+    return v;
+  };
+  auto const x = numbers(8 * features);
+  auto const dy = numbers(8 * features);
+  auto const mean = numbers(4 * features);
+  auto const scale = numbers(4 * features);
+  auto const slopes_of = [&](std::size_t first, std::size_t rows) {
+    auto const g = detail::batch_norm_geometry{.rows = rows, .group = 2, .features = features};
+    auto slopes = std::vector<float>(2 * features);
+    auto sums = std::vector<float>(8 * features, 7.0F);
+    kernel::backward(
+        g, true, x.data() + first * features, static_cast<float const*>(nullptr),
+        static_cast<float const*>(nullptr), mean.data() + first / 2 * features,
+        scale.data() + first / 2 * features, dy.data() + first * features,
+        detail::batch_norm_slopes<float>{nullptr, slopes.data(), slopes.data() + features},
+        sums.data(), sums.data() + 4 * features);
+    return slopes;
+  };
+  auto two = slopes_of(0, 4);
+  auto const second = slopes_of(4, 4);
+  for (auto i = std::size_t{0}; i < two.size(); ++i) two[i] += second[i];
+  CHECK(slopes_of(0, 8) == two);
+  CHECK(slopes_of(0, 0) == std::vector<float>(2 * features));
+}
 TEST_CASE("batch_norm: groups of a number of rows, the last of which has fewer") {
   auto const g = detail::batch_norm_geometry{.rows = 7, .group = 3, .features = 2};
   CHECK(g.groups() == 3);

@@ -118,22 +118,22 @@ TEMPLATE_TEST_CASE("group_norm: with an activation, the bits of one after the ot
         CHECK(both(fast{}, true, pixels, affine, wants_dx) == apart);
       }
 }
-TEMPLATE_TEST_CASE("group_norm: the sums of a large image keep their digits", "", simd, reference) {
-  using kernel = kernel_for<detail::group_norm_fn, TestType>;
-  constexpr auto pixels = std::size_t{512} * 512;
+namespace {
+
+/// The mean, the scale and the sums of slopes of one image, which is one group.
+template <class Kernel> void keeps_digits(std::size_t channels, std::vector<float> const& x) {
+  auto const pixels = x.size() / channels;
   auto const g =
-      detail::group_norm_geometry{.batch = 1, .pixels = pixels, .channels = 2, .groups = 1};
-  auto r = torch_generator(3);
-  auto x = std::vector<float>(pixels * 2);
-  r.uniform(x.data(), x.size(), 285, 295);
+      detail::group_norm_geometry{.batch = 1, .pixels = pixels, .channels = channels, .groups = 1};
   auto y = x;
   auto dx = x;
   float mean[1];
   float scale[1];
-  float sums[8];
-  float slopes[2][2] = {};
-  kernel::forward(g, x.data(), static_cast<float*>(nullptr), static_cast<float*>(nullptr), 1e-5F,
-                  y.data(), mean, scale, sums);
+  auto sums = std::vector<float>(4 * channels);
+  auto of_weight = std::vector<float>(channels);
+  auto of_bias = of_weight;
+  Kernel::forward(g, x.data(), static_cast<float*>(nullptr), static_cast<float*>(nullptr), 1e-5F,
+                  y.data(), mean, scale, sums.data());
   auto sum = 0.0;
   for (auto const number : x) sum += number;
   auto const center = sum / static_cast<double>(x.size());
@@ -144,8 +144,44 @@ TEMPLATE_TEST_CASE("group_norm: the sums of a large image keep their digits", ""
   CHECK(scale[0] == Approx(wanted).epsilon(1e-5));
   // With ones for slopes, the sum of a channel's is their number.
   auto const dy = std::vector<float>(x.size(), 0.1F);
-  auto const ones = std::vector<float>(2, 1.0F);
-  kernel::backward(g, x.data(), ones.data(), static_cast<float const*>(nullptr), mean, scale,
-                   dy.data(), {dx.data(), slopes[0], slopes[1]}, sums);
-  for (auto const slope : slopes[1]) CHECK(slope == Approx(0.1 * pixels).epsilon(1e-4));
+  auto const ones = std::vector<float>(channels, 1.0F);
+  Kernel::backward(g, x.data(), ones.data(), static_cast<float const*>(nullptr), mean, scale,
+                   dy.data(), {dx.data(), of_weight.data(), of_bias.data()}, sums.data());
+  auto const slope = 0.1 * static_cast<double>(pixels);
+  for (auto const of : of_bias) CHECK(of == Approx(slope).epsilon(1e-4));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("group_norm: the sums of a large image keep their digits", "", simd, reference) {
+  auto r = torch_generator(3);
+  auto x = std::vector<float>(std::size_t{512} * 512 * 2);
+  r.uniform(x.data(), x.size(), 285, 295);
+  keeps_digits<kernel_for<detail::group_norm_fn, TestType>>(2, x);
+}
+TEMPLATE_TEST_CASE("group_norm: so do those of channels that no two threads of a device share", "",
+                   cuda, reference) {
+  // Sums of 4096 of these numbers are exact; those of 32768 have no place for their fractions.
+  auto r = torch_generator(3);
+  auto x = std::vector<float>(std::size_t{32'768} * 65);
+  for (auto& number : x) number = 100 + static_cast<float>(1 + r.randint(3)) / 32;
+  keeps_digits<kernel_for<detail::group_norm_fn, TestType>>(65, x);
+}
+TEMPLATE_TEST_CASE("group_norm: images without pixels have no slopes", "", cuda, simd, reference) {
+  using kernel = kernel_for<detail::group_norm_fn, TestType>;
+  auto const g = detail::group_norm_geometry{.batch = 2, .pixels = 0, .channels = 4, .groups = 2};
+  auto const ones = std::vector<float>(4, 1.0F);
+  auto mean = std::vector<float>(4);
+  auto scale = mean;
+  auto sums = std::vector<float>(16);
+  auto y = std::vector<float>(1);
+  auto dx = y;
+  auto of_weight = std::vector<float>{1, 2, 3, 4};
+  auto of_bias = of_weight;
+  kernel::forward(g, y.data(), ones.data(), ones.data(), 1e-5F, y.data(), mean.data(), scale.data(),
+                  sums.data());
+  kernel::backward(g, y.data(), ones.data(), ones.data(), mean.data(), scale.data(), y.data(),
+                   {dx.data(), of_weight.data(), of_bias.data()}, sums.data());
+  CHECK(of_weight == std::vector<float>{1, 2, 3, 4});
+  CHECK(of_bias == of_weight);
 }

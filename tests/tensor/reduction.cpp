@@ -169,6 +169,24 @@ TEMPLATE_TEST_CASE("reductions: columns on cuda, in one part and in several", ""
   check(max(*device_x, axis<0>), max(*x, axis<0>));
   if constexpr (S::rank == 3) check(sum(*device_x, axis<0, 1>), sum(*x, axis<0, 1>));
 }
+TEMPLATE_TEST_CASE_SIG("reductions: of many columns, parts on cuda leave room for others", "",
+                       ((std::size_t Rows, std::size_t Columns), Rows, Columns), (129, 250'000),
+                       (129, 1'100'000)) {
+  auto const others = device::scratch<std::byte>(device::queue::scratch_bytes / 4 * 3);
+  auto const rows = device::make<tensor<double, shape<Rows, 1>, cuda>>();
+  auto const columns = device::make<tensor<double, shape<1, Columns>, cuda>>();
+  auto const y = device::make<tensor<double, shape<Columns>, cuda>>();
+  test::fill(*rows, 1);
+  test::fill(*columns, 2);
+  *y = sum(*rows + *columns, axis<0>);
+  device::synchronize();
+  auto of_rows = 0.0;
+  for (auto const x : rows->values) of_rows += x;
+  auto worst = 0.0;
+  for (auto c = std::size_t{0}; c < Columns; ++c)
+    worst = test::larger(worst, std::abs(y->values[c] - of_rows - Rows * columns->values[c]));
+  CHECK(worst < 1e-12);
+}
 TEST_CASE("reductions: rows are added to what is there") {
   auto r = torch_generator(3);
   for (auto const rows : {std::size_t{0}, std::size_t{1}, std::size_t{64}, std::size_t{130}}) {

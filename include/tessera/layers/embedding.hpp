@@ -12,7 +12,8 @@ namespace tessera {
 /// Shapes  x (...), numbers 0 .. Count - 1, of whole numbers or in the scalar type of the model ->
 ///         y (..., Width); parameters: weight (Count, Width)
 /// Cost    a copy forward, an addition backward; dx is zero
-/// Errors  an x that names none of them breaks the contract
+/// Errors  an x that names none of them breaks the contract; on cuda, which throws nothing, it
+///         gives NaN and adds nothing to slopes: tests/ops/embedding.cpp
 /// Source  torch.nn.Embedding; reference values: tests/reference/embedding.py
 template <std::size_t Count, std::size_t Width> struct embedding {
   template <class Storage> struct parameters {

@@ -138,12 +138,15 @@ template <class T, std::size_t Rows, std::size_t Width> struct attention_forward
     }
     if (phase + 1 == phases()) {
       if (query >= head.queries) return;
-      auto const none = own.total == T{0};
+      auto const sees_none = head.seen(query) == 0;
+      // Scores of -inf alone weigh nothing: NaN, as of the reference.
+      auto const total =
+          sees_none || own.total > T{0} ? own.total : std::numeric_limits<T>::quiet_NaN();
       tile::store(own.out, y + every.out_at(lane_of_batch, h) + query * head.out, head.width, part,
-                  none ? T{0} : T{1} / own.total);
+                  sees_none ? T{0} : T{1} / total);
       if (log_sum != nullptr && part == 0)
         log_sum[lane_of_batch * every.sum_lane + h + query * head.sum] =
-            own.most + lane::log(own.total);
+            own.most + lane::log(total);
       return;
     }
     auto const key = (phase - 1) / 4 * Rows;

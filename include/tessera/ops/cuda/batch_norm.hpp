@@ -50,6 +50,7 @@ template <class T> struct batch_norm_observe : batch_norm_block<T> {
   using base = batch_norm_block<T>;
   struct shared {
     T sums[base::threads];
+    T squares[base::threads];
     T center[base::columns];
   };
   T const* x;
@@ -61,31 +62,42 @@ template <class T> struct batch_norm_observe : batch_norm_block<T> {
   [[nodiscard]] TESSERA_DEVICE static constexpr auto phases() -> std::size_t { return 4; }
   TESSERA_DEVICE void run(std::size_t phase, std::size_t block, std::size_t thread, shared& s,
                           device::empty&) const {
-    auto const c = this->feature(block, thread);
+    if (this->feature(block, thread) >= this->geometry.features) return;
     auto const column = thread % base::columns;
-    if (c >= this->geometry.features) return;
     if (phase % 2 == 0) {
+      auto const center = phase == 0 ? T{0} : s.center[column];
       auto sum = T{0};
+      auto squares = T{0};
       this->each_row(block, thread, [&](std::size_t at) {
-        auto const d = phase == 0 ? x[at] : x[at] - s.center[column];
-        sum += phase == 0 ? d : d * d;
+        auto const d = x[at] - center;
+        sum += d;
+        squares += d * d;
       });
       s.sums[thread] = sum;
-      return;
+      s.squares[thread] = squares;
+    } else if (thread < base::columns) {
+      auto const mean_of_sums = base::joined(s.sums, column) / this->count(block);
+      if (phase == 1)
+        s.center[column] = mean_of_sums;
+      else
+        finish(block, column, s, mean_of_sums);
     }
-    if (thread >= base::columns) return;
+  }
+
+ private:
+  /// What the sum of many rows lost is in the sum of their distances.
+  TESSERA_DEVICE void finish(std::size_t block, std::size_t column, shared const& s, T lost) const {
+    auto const n = this->count(block);
     auto const k = this->group(block);
+    auto const c = this->feature(block, column);
+    auto const number = k * this->geometry.features + c;
     auto const part = groups.of_group(k, this->geometry.features);
-    auto const sum = base::joined(s.sums, column);
-    if (phase == 1) {
-      s.center[column] = sum / this->count(block);
-      mean[k * this->geometry.features + c] = part.mean[c] = s.center[column];
-      if (c == 0) *part.count = this->count(block);
-    } else {
-      part.squares[c] = sum;
-      scale[k * this->geometry.features + c] =
-          T{1} / lane::sqrt(sum / this->count(block) + epsilon);
-    }
+    auto const squares =
+        lane::max(T{0}, base::joined(s.squares, column) - base::joined(s.sums, column) * lost);
+    mean[number] = part.mean[c] = s.center[column] + lost;
+    part.squares[c] = squares;
+    scale[number] = T{1} / lane::sqrt(squares / n + epsilon);
+    if (c == 0) *part.count = n;
   }
 };
 
@@ -99,7 +111,12 @@ TESSERA_DEVICE void fold_feature(std::size_t c, T* mean, T* squares, T const* fr
   mean[c] = lane::fma(distance, part, mean[c]);
 }
 
-/// All groups of one feature by halves, left in `seen`.
+/// Groups by halves, as on the host: join(to, from).
+TESSERA_DEVICE void by_halves(std::size_t groups, auto const& join) {
+  for (auto distance = std::size_t{1}; distance < groups; distance *= 2)
+    for (auto k = std::size_t{0}; k + distance < groups; k += 2 * distance) join(k, k + distance);
+}
+/// All groups of one feature, left in `seen`.
 template <class T> struct batch_norm_fold_groups {
   batch_norm_geometry g;
   batch_norm_seen<T> groups;
@@ -111,13 +128,12 @@ template <class T> struct batch_norm_fold_groups {
   }
   TESSERA_DEVICE void operator()(std::size_t c) const {
     auto const n = g.groups();
-    for (auto distance = std::size_t{1}; distance < n; distance *= 2)
-      for (auto k = std::size_t{0}; k + distance < n; k += 2 * distance) {
-        auto const to = groups.of_group(k, g.features);
-        auto const from = groups.of_group(k + distance, g.features);
-        fold_feature(c, to.mean, to.squares, from.mean, from.squares, rows(k, distance),
-                     rows(k + distance, distance));
-      }
+    by_halves(n, [&](std::size_t to, std::size_t from) {
+      auto const a = groups.of_group(to, g.features);
+      auto const b = groups.of_group(from, g.features);
+      fold_feature(c, a.mean, a.squares, b.mean, b.squares, rows(to, from - to),
+                   rows(from, from - to));
+    });
     seen.mean[c] = n == 0 ? T{0} : groups.mean[c];
     seen.squares[c] = n == 0 ? T{0} : groups.squares[c];
     if (c == 0) *seen.count = static_cast<T>(g.rows);
@@ -220,19 +236,21 @@ template <class T> struct batch_norm_input {
     dx[at] = lane::fma(dy[at], a, lane::fma(x[at], of_x, constant));
   }
 };
-/// One feature's slopes of all groups, ascending.
+/// One feature's slopes of all groups, which are folded in their place.
 template <class T> struct batch_norm_weight {
   std::size_t groups;
   std::size_t features;
-  T const* sums;
-  T const* products;
+  T* sums;
+  T* products;
   T* dweight;
   T* dbias;
   TESSERA_DEVICE void operator()(std::size_t c) const {
-    for (auto k = std::size_t{0}; k < groups; ++k) {
-      dweight[c] += products[k * features + c];
-      dbias[c] += sums[k * features + c];
-    }
+    by_halves(groups, [&](std::size_t to, std::size_t from) {
+      products[to * features + c] += products[from * features + c];
+      sums[to * features + c] += sums[from * features + c];
+    });
+    dweight[c] += products[c];
+    dbias[c] += sums[c];
   }
 };
 template <class T> struct batch_norm_absorb {
@@ -290,6 +308,7 @@ template <> struct kernel_for<detail::batch_norm_fn, cuda> {
   static void backward(geometry const& g, bool learns, T const* x, T const* weight, T const*,
                        T const* mean, T const* scale, T const* dy,
                        detail::batch_norm_slopes<T> slopes, T* sums, T* products) {
+    if (g.rows == 0) return;
     auto body = detail::batch_norm_sums<T>{};
     body.geometry = g;
     body.x = x, body.mean = mean, body.scale = scale, body.dy = dy;

@@ -4,10 +4,13 @@
 #include <tessera/backend/cuda/queue.hpp>
 #include <tessera/ops/embedding.hpp>
 
+#include <limits>
+
 namespace tessera {
 
 namespace detail {
 
+/// A number of y; NaN where x names no row, since a device throws nothing.
 template <class I, class T, class Stored> struct embedding_number {
   I const* x;
   std::size_t rows;
@@ -15,11 +18,13 @@ template <class I, class T, class Stored> struct embedding_number {
   weight_matrix<T, Stored> weight;
   T* y;
   TESSERA_DEVICE void operator()(std::size_t i) const {
-    y[i] = weight.at(row_of_table(x[i / width], rows), i % width);
+    auto const row = row_or_end(x[i / width], rows);
+    y[i] = row < rows ? weight.at(row, i % width) : std::numeric_limits<T>::quiet_NaN();
   }
 };
 /// A block for each row of the table: its threads look together for the places that name the row,
-/// `threads` at a time, and then add the slopes there, ascending, to a number each.
+/// `threads` at a time, and then add the slopes there, ascending, to a number each. What names no
+/// row adds nothing.
 template <class I, class T> struct embedding_slope {
   static constexpr std::size_t threads = 128;
   static constexpr std::size_t at_once = 8;
@@ -43,7 +48,7 @@ template <class I, class T> struct embedding_slope {
     auto const first = phase / 2 * threads;
     if (phase % 2 == 0) {
       auto const i = first + thread;
-      s.names_row[thread] = i < count && row_of_table(x[i], rows) == row;
+      s.names_row[thread] = i < count && row_or_end(x[i], rows) == row;
       return;
     }
     for (auto c = thread; c < width; c += threads) {

@@ -4,6 +4,7 @@
 #include <tessera/backend/cuda/queue.hpp>
 #include <tessera/core/lane.hpp>
 #include <tessera/ops/group_norm.hpp>
+#include <tessera/ops/reference/in_numbers.hpp>
 
 namespace tessera {
 
@@ -36,6 +37,19 @@ template <class T> struct group_norm_block {
   TESSERA_DEVICE void for_sums(std::size_t thread, auto const& f) const {
     auto const n = geometry.group_size();
     for (auto i = thread; i < lanes() * n; i += threads) f(i, i % n, i / n);
+  }
+  /// The sum of f(pixel) over a lane's pixels, by blocks as on the host.
+  [[nodiscard]] TESSERA_DEVICE auto sum_of_pixels(std::size_t lane, auto const& f) const {
+    auto const step = lanes();
+    auto const n = rows_added_at_once * step;
+    auto total = decltype(f(lane)){};
+    for (auto first = lane; first < geometry.pixels; first += n) {
+      auto const end = first + n < geometry.pixels ? first + n : geometry.pixels;
+      auto block = decltype(f(lane)){};
+      for (auto p = first; p < end; p += step) block += f(p);
+      total += block;
+    }
+    return total;
   }
   /// Adds what the lanes of each channel have summed to that of the first.
   TESSERA_DEVICE void join_lanes(std::size_t thread, T* sums) const {
@@ -77,12 +91,10 @@ template <class T> struct group_norm_forward : group_norm_block<T> {
       }
     } else if (phase % 3 == 0) {
       this->for_sums(thread, [&](std::size_t i, std::size_t c, std::size_t lane) {
-        auto sum = T{0};
-        for (auto p = lane; p < g.pixels; p += this->lanes()) {
+        s.sums[i] = this->sum_of_pixels(lane, [&](std::size_t p) -> T {
           auto const v = from[p * g.channels + c] - (squares ? s.mean : T{0});
-          sum += squares ? v * v : v;
-        }
-        s.sums[i] = sum;
+          return squares ? v * v : v;
+        });
       });
     } else if (phase % 3 == 1) {
       this->join_lanes(thread, s.sums);
@@ -102,6 +114,11 @@ template <class T> struct group_norm_forward : group_norm_block<T> {
 template <class T> struct channel_sums {
   T slope;
   T product;
+
+  TESSERA_DEVICE void operator+=(channel_sums const& other) {
+    slope += other.slope;
+    product += other.product;
+  }
 };
 
 template <class T> struct group_norm_input : group_norm_block<T> {
@@ -130,15 +147,12 @@ template <class T> struct group_norm_input : group_norm_block<T> {
     auto const k = scale[block];
     if (phase == 0) {
       this->for_sums(thread, [&](std::size_t i, std::size_t c, std::size_t lane) {
-        auto slope = T{0};
-        auto product = T{0};
-        for (auto p = lane; p < g.pixels; p += this->lanes()) {
+        auto const sums = this->sum_of_pixels(lane, [&](std::size_t p) -> channel_sums<T> {
           auto const at = first + p * g.channels + c;
-          slope += dy[at];
-          product += dy[at] * (x[at] - m);
-        }
-        s.sums[i] = slope;
-        s.products[i] = product * k;
+          return {dy[at], dy[at] * (x[at] - m)};
+        });
+        s.sums[i] = sums.slope;
+        s.products[i] = sums.product * k;
       });
     } else if (phase == 1) {
       this->join_lanes(thread, s.sums);
@@ -186,20 +200,14 @@ template <class T> struct group_norm_weight {
                           device::empty&) const {
     if (phase == 0) {
       auto sum = channel_sums<T>{};
-      for (auto b = thread; b < g.batch; b += threads) add(parts[b * g.channels + c], sum);
+      for (auto b = thread; b < g.batch; b += threads) sum += parts[b * g.channels + c];
       s.sums[thread] = sum;
     } else if (thread == 0) {
       auto sum = channel_sums<T>{dbias[c], dweight[c]};
-      for (auto const& part : s.sums) add(part, sum);
+      for (auto const& part : s.sums) sum += part;
       dbias[c] = sum.slope;
       dweight[c] = sum.product;
     }
-  }
-
- private:
-  TESSERA_DEVICE static void add(channel_sums<T> const& part, channel_sums<T>& sum) {
-    sum.slope += part.slope;
-    sum.product += part.product;
   }
 };
 
@@ -212,6 +220,7 @@ template <> struct kernel_for<detail::group_norm_fn, cuda> {
   static void forward(geometry const& g, T const* x, T const* weight, T const* bias, T epsilon,
                       T* y, T* mean, T* scale, T*) {
     check(g);
+    if (g.pixels == 0) return;
     auto body = detail::group_norm_forward<T>{};
     body.geometry = g;
     body.x = x, body.weight = weight, body.bias = bias, body.epsilon = epsilon;
@@ -223,7 +232,7 @@ template <> struct kernel_for<detail::group_norm_fn, cuda> {
                        T const* scale, T const* dy, detail::group_norm_slopes<T> slopes, T*) {
     check(g);
     auto const learns = slopes.dweight != nullptr;
-    if (not learns && slopes.dx == nullptr) return;
+    if (g.pixels == 0 || (not learns && slopes.dx == nullptr)) return;
     auto const parts =
         device::scratch<detail::channel_sums<T>>(learns ? g.batch * g.channels : std::size_t{0});
     auto body = detail::group_norm_input<T>{};

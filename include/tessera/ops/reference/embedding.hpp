@@ -10,17 +10,20 @@ namespace tessera {
 
 namespace detail {
 
-/// The row of a table that x names: the nearest whole number, where it is not one.
+/// The row of a table that x names: the nearest whole number, where it is not one; `rows` where it
+/// names none.
 template <class I>
   requires std::integral<I>
-[[nodiscard]] constexpr auto row_of_table(I x, std::size_t rows) -> std::size_t {
-  require(x >= 0 && static_cast<std::size_t>(x) < rows, "embedding: x names no row of the table");
-  return static_cast<std::size_t>(x);
+[[nodiscard]] constexpr auto row_or_end(I x, std::size_t rows) -> std::size_t {
+  return x >= 0 && static_cast<std::size_t>(x) < rows ? static_cast<std::size_t>(x) : rows;
+}
+template <class T> [[nodiscard]] constexpr auto row_or_end(T x, std::size_t rows) -> std::size_t {
+  auto const inside = x > T{-0.5} && x < static_cast<T>(rows);
+  auto const row = inside ? static_cast<std::size_t>(x) : rows;
+  return inside && x - static_cast<T>(row) >= T{0.5} ? row + 1 : row;
 }
 template <class T> [[nodiscard]] constexpr auto row_of_table(T x, std::size_t rows) -> std::size_t {
-  auto const inside = x > T{-0.5} && x < static_cast<T>(rows);
-  auto row = inside ? static_cast<std::size_t>(x) : rows;
-  if (inside && x - static_cast<T>(row) >= T{0.5}) ++row;
+  auto const row = row_or_end(x, rows);
   require(row < rows, "embedding: x names no row of the table");
   return row;
 }

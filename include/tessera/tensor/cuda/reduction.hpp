@@ -4,6 +4,8 @@
 #include <tessera/tensor/cuda/assign.hpp>
 #include <tessera/tensor/reduction.hpp>
 
+#include <algorithm>
+
 namespace tessera {
 
 namespace detail {
@@ -125,14 +127,17 @@ template <class Join, class T, class Columns> struct join_columns_body {
     one_lane::store(out + at, columns.join(start, at % results, first, end));
   }
 };
-/// Columns of more than 128 outer indices are cut into parts of at least 16, joined in their order.
+/// Columns of more than 128 outer indices are cut into parts of at least 16, joined in their order;
+/// of so many columns that parts of them do not fit, each is joined by one thread.
 template <class Join, class T, class Columns>
 void join_columns(Columns const& columns, std::size_t results, std::size_t outer, T* out,
                   bool adds) {
   using body = join_columns_body<Join, T, Columns>;
-  if (outer <= 128)
+  constexpr auto most_bytes = device::queue::scratch_bytes / 4;
+  auto const fits = std::min(most_bytes / (results * sizeof(T) + 1), std::size_t{4096});
+  if (outer <= 128 || fits < 2)
     return device::for_each(results, body{columns, out, results, outer, outer, adds});
-  auto const each = outer <= 65'536 ? std::size_t{16} : (outer + 4095) / 4096;
+  auto const each = std::max((outer + fits - 1) / fits, std::size_t{16});
   auto const parts = (outer + each - 1) / each;
   auto const of_parts = device::scratch<T>(parts * results);
   device::for_each(parts * results, body{columns, of_parts.data(), results, outer, each, false});
