@@ -279,7 +279,7 @@ def main():
     there = {name: row for name, row in rows.wanted_rows(options.rows).items()
              if name in programs.of}
     if not there:
-        sys.exit("no such row")
+        sys.exit("no such row" + "".join(f"; {name} is not built" for name in programs.missing))
     others = machine.Others()
     figures = table(there, programs, options)
     said["load"] = [load, others.cores()]

@@ -24,6 +24,7 @@ class Programs:
                                         text=True, check=True).stdout
                 for row in listed.split():
                     self.of[row.removesuffix("/real_time")] = path
+        self.missing = [name for name, path in found.items() if not path.exists()]
         if not self.of:
             sys.exit(f"{build} has no programs")
 
