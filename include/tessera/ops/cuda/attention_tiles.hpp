@@ -150,15 +150,16 @@ template <class T, std::size_t Rows, std::size_t Width> struct attention_forward
       return;
     }
     auto const key = (phase - 1) / 4 * Rows;
+    auto const keys = head.keys - head.unseen;  // zeros behind them: 0 times NaN is NaN
     if (not tile::sees(head, first, key)) return;
     switch ((phase - 1) % 4) {
       case 0:
-        return tile::load(s.kv, head.k, head.kv_row, key, head.keys, head.width, thread);
+        return tile::load(s.kv, head.k, head.kv_row, key, keys, head.width, thread);
       case 1:
         return score(s, own, head, query, key, row, part);
       case 2:
         weigh(s, own, row, part);
-        return tile::load(s.kv, head.v, head.kv_row, key, head.keys, head.width, thread);
+        return tile::load(s.kv, head.v, head.kv_row, key, keys, head.width, thread);
       default:
         for (auto const sum : s.sum[row]) own.total += sum;
         tile::add_product(own.out, s.p, s.kv, row, part);
@@ -234,9 +235,10 @@ template <class T, std::size_t Rows, std::size_t Width> struct attention_backwar
   TESSERA_DEVICE void load_keys(shared& s, std::size_t lane_of_batch, std::size_t h,
                                 std::size_t first, std::size_t thread) const {
     auto const& f = every.first;
-    auto const from = every.kv_at(lane_of_batch, h);
-    tile::load(s.k, f.k + from, f.kv_row, first, f.keys, f.width, thread);
-    tile::load(s.v, f.v + from, f.kv_row, first, f.keys, f.width, thread);
+    auto const head = every.head(lane_of_batch, h);
+    auto const keys = head.keys - head.unseen;
+    tile::load(s.k, head.k, f.kv_row, first, keys, f.width, thread);
+    tile::load(s.v, head.v, f.kv_row, first, keys, f.width, thread);
   }
   /// Query first_query + i of a head and key first_key + j: none where it is not seen.
   [[nodiscard]] TESSERA_DEVICE auto pair(shared const& s, std::size_t lane_of_batch, std::size_t h,
