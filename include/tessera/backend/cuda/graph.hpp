@@ -12,7 +12,8 @@ namespace tessera::device {
 /// kernels at once. The function must launch the same kernels each time, and read no number.
 ///
 /// State   the first number that the function asks for (a loss) is what step() returns
-/// Errors  device_error where a replay launches something else than was recorded
+/// Errors  device_error where a replay launches other kernels than were recorded, or of another
+///         size: tests/backend/graph.cpp
 template <class Step> class graph {
  public:
   explicit graph(Step step) : step_(std::move(step)) {}
@@ -38,8 +39,8 @@ template <class Step> class graph {
     check(cudaGraphLaunch(run_, q.stream_), "cudaGraphLaunch");
 #else
     q.synchronize();
-    for (auto k = std::size_t{0}; k < recording_.runs.size(); ++k)
-      recording_.runs[k](recording_.bodies.data(), recording_.places[k], recording_.blocks[k]);
+    for (auto const& one : recording_.launches)
+      one.run(recording_.bodies.data(), one.at, one.blocks);
 #endif
     q.synchronize();
     if (first_ == nullptr) return 0;
@@ -48,7 +49,7 @@ template <class Step> class graph {
     std::memcpy(&number, first_, sizeof number);
     return static_cast<double>(number);
   }
-  [[nodiscard]] auto kernels() const -> std::size_t { return recording_.blocks.size(); }
+  [[nodiscard]] auto kernels() const -> std::size_t { return recording_.launches.size(); }
 
  private:
   void record(queue& q) {
@@ -88,7 +89,7 @@ template <class Step> class graph {
     q.asked_ = queue::most_numbers / 2;
     recording_.end = recording_.next = 0;
     step_();
-    if (recording_.replays && recording_.next != recording_.blocks.size())
+    if (recording_.replays && recording_.next != recording_.launches.size())
       throw device_error("graph: a replay launches less than was recorded");
     first_ =
         q.asked_ > queue::most_numbers / 2 ? q.numbers_.get() + queue::most_numbers / 2 : nullptr;

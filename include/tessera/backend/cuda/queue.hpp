@@ -56,6 +56,11 @@ template <class Body>
 __global__ void __launch_bounds__(Body::threads) run_recorded(Body const* body) {
   run_block(*body);
 }
+#else
+template <class Body>
+void run_recorded(std::byte const* bodies, std::size_t at, std::size_t blocks) {
+  run_on_host(*reinterpret_cast<Body const*>(bodies + at), blocks);
+}
 #endif
 
 }  // namespace detail
@@ -103,17 +108,13 @@ class queue {
       return;
     }
     auto const at = recording_->add(&body, sizeof body);
-    if (recording_->replays) return recording_->expect(blocks);
-    recording_->blocks.push_back(blocks);
+    auto const one = launched{reinterpret_cast<kernel>(&detail::run_recorded<Body>), at, blocks};
+    if (recording_->replays) return recording_->expect(one);
+    recording_->launches.push_back(one);
 #if defined(__CUDACC__)
     detail::run_recorded<<<static_cast<unsigned>(blocks), static_cast<unsigned>(Body::threads), 0,
                            stream_>>>(reinterpret_cast<Body const*>(recording_->on_device + at));
     detail::check_launch<Body>();
-#else
-    recording_->runs.push_back([](std::byte const* bodies, std::size_t place, std::size_t n) {
-      detail::run_on_host(*reinterpret_cast<Body const*>(bodies + place), n);
-    });
-    recording_->places.push_back(at);
 #endif
   }
 
@@ -180,19 +181,26 @@ class queue {
  private:
   template <class> friend class graph;
 
+#if defined(__CUDACC__)
+  using kernel = void (*)();  ///< of whatever body
+#else
+  using kernel = void (*)(std::byte const*, std::size_t, std::size_t);
+#endif
+  struct launched {
+    kernel run;
+    std::size_t at;  ///< its body's place among the bodies
+    std::size_t blocks;
+    [[nodiscard]] auto operator==(launched const&) const -> bool = default;
+  };
   struct recording {
     std::vector<std::byte> bodies;
-    std::vector<std::size_t> blocks;
-    std::size_t next = 0;  ///< the body that a replay comes to
+    std::vector<launched> launches;
+    std::size_t next = 0;  ///< the launch that a replay comes to
     std::size_t end = 0;   ///< of the bodies so far
     bool replays = false;
     std::size_t number_bytes = 0;  ///< of the first number that was asked for
 #if defined(__CUDACC__)
     std::byte* on_device = nullptr;
-#else
-    using run = void (*)(std::byte const*, std::size_t, std::size_t);
-    std::vector<run> runs;
-    std::vector<std::size_t> places;
 #endif
 
     auto add(void const* body, std::size_t bytes) -> std::size_t {
@@ -206,8 +214,8 @@ class queue {
       std::memcpy(bodies.data() + at, body, bytes);
       return at;
     }
-    void expect(std::size_t n) {
-      if (next >= blocks.size() || blocks[next] != n)
+    void expect(launched const& one) {
+      if (next >= launches.size() || launches[next] != one)
         throw device_error("graph: a replay launches what was not recorded");
       ++next;
     }
