@@ -3,11 +3,30 @@
 // there is no GPU.
 #include "models.hpp"
 
+namespace {
+
+/// What was refused is not what the next launch, which asks for the last error, tells.
+[[nodiscard]] auto forgets_what_was_refused() -> bool {
+  auto refused = false;
+  try {
+    (void)tessera::device::allocate(~std::size_t{0} >> 1);
+  } catch (tessera::device::device_error const&) {
+    refused = true;
+  }
+  return refused && cudaGetLastError() == cudaSuccess;
+}
+
+}  // namespace
+
 auto main() -> int {
   static_assert(not tessera::device::is_fake);
   if (not tessera::device::is_present()) {
     std::printf("skipped: no device\n");
     return 77;
+  }
+  if (not forgets_what_was_refused()) {
+    std::printf("a call that was refused is what the next launch tells  FAILED\n");
+    return 1;
   }
   auto failed = 0;
   auto const check = [&](char const* name, auto train) {

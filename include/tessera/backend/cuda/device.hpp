@@ -28,7 +28,12 @@ struct device_error : std::runtime_error {
 
 #if defined(__CUDACC__)
 inline constexpr bool is_fake = false;
+/// Forgets what a call refused: else the next launch, which asks for the last error, would tell it.
+inline void forget(cudaError_t error) noexcept {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+}
 inline void check(cudaError_t error, char const* call) {
+  forget(error);
   if (error != cudaSuccess)
     throw device_error(std::string(call) + ": " + cudaGetErrorString(error));
 }
@@ -40,7 +45,9 @@ inline constexpr bool is_fake = true;
 [[nodiscard]] inline auto is_present() -> bool {
 #if defined(__CUDACC__)
   auto count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+  auto const asked = cudaGetDeviceCount(&count);
+  forget(asked);
+  return asked == cudaSuccess && count > 0;
 #else
   return true;
 #endif
@@ -61,7 +68,7 @@ inline constexpr bool is_fake = true;
 }
 inline void release(void* memory) noexcept {
 #if defined(__CUDACC__)
-  (void)cudaFree(memory);
+  forget(cudaFree(memory));
 #else
   std::free(memory);
 #endif
@@ -87,7 +94,7 @@ template <class T> using unique = std::unique_ptr<T, deleter>;
 struct host_deleter {
   void operator()(void* memory) const noexcept {
 #if defined(__CUDACC__)
-    (void)cudaFreeHost(memory);
+    forget(cudaFreeHost(memory));
 #else
     release(memory);
 #endif

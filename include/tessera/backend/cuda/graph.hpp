@@ -21,7 +21,7 @@ template <class Step> class graph {
   auto operator=(graph const&) -> graph& = delete;
   ~graph() {
 #if defined(__CUDACC__)
-    if (run_ != nullptr) (void)cudaGraphExecDestroy(run_);
+    if (run_ != nullptr) forget(cudaGraphExecDestroy(run_));
 #endif
   }
 
@@ -67,13 +67,14 @@ template <class Step> class graph {
     try {
       run_host(q);
     } catch (...) {  // a stream that captures takes no other launch
-      if (cudaStreamEndCapture(q.stream_, &captured) == cudaSuccess)
-        (void)cudaGraphDestroy(captured);
+      auto const ended = cudaStreamEndCapture(q.stream_, &captured);
+      forget(ended);
+      if (ended == cudaSuccess) forget(cudaGraphDestroy(captured));
       throw;
     }
     check(cudaStreamEndCapture(q.stream_, &captured), "cudaStreamEndCapture");
     auto const made = cudaGraphInstantiate(&run_, captured, 0);
-    (void)cudaGraphDestroy(captured);
+    forget(cudaGraphDestroy(captured));
     check(made, "cudaGraphInstantiate");
 #else
     run_host(q);

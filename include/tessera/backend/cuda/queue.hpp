@@ -86,7 +86,7 @@ class queue {
   auto operator=(queue const&) -> queue& = delete;
   ~queue() {
 #if defined(__CUDACC__)
-    (void)cudaStreamDestroy(stream_);
+    forget(cudaStreamDestroy(stream_));
 #endif
   }
 
