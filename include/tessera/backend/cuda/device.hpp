@@ -41,18 +41,6 @@ inline void check(cudaError_t error, char const* call) {
 inline constexpr bool is_fake = true;
 #endif
 
-/// True where launches can run.
-[[nodiscard]] inline auto is_present() -> bool {
-#if defined(__CUDACC__)
-  auto count = 0;
-  auto const asked = cudaGetDeviceCount(&count);
-  forget(asked);
-  return asked == cudaSuccess && count > 0;
-#else
-  return true;
-#endif
-}
-
 /// Memory of zeros that host and device see. It asks nothing of a stream, so that it may be called
 /// while a graph is captured.
 [[nodiscard]] inline auto allocate(std::size_t bytes) -> void* {

@@ -285,6 +285,43 @@ template <class F> void for_each(std::size_t n, F const& f) {
   current().launch(detail::for_each_body<F>{n, f}, (n + threads - 1) / threads);
 }
 
+#if defined(__CUDACC__)
+namespace detail {
+
+struct nothing_to_do {
+  TESSERA_DEVICE void operator()(std::size_t) const {}
+};
+/// The program has code for this device, and the host may reach managed memory while it runs.
+[[nodiscard]] inline auto runs_kernels() -> bool {
+  using body = for_each_body<nothing_to_do>;
+  void (*const kernel)(body) = run_value<body, sizeof(body)>;
+  auto own = 0;
+  auto shares = 0;
+  auto found = cudaFuncAttributes{};
+  auto const refused = [](cudaError_t error) {
+    forget(error);
+    return error != cudaSuccess;
+  };
+  if (refused(cudaGetDevice(&own)) ||
+      refused(cudaDeviceGetAttribute(&shares, cudaDevAttrConcurrentManagedAccess, own)) ||
+      refused(cudaFuncGetAttributes(&found, reinterpret_cast<void const*>(kernel))))
+    return false;
+  return shares != 0;
+}
+
+}  // namespace detail
+#endif
+
+/// True where launches can run: there is a device, the program has code for it, and it and the host
+/// may reach memory that both see at one time.
+[[nodiscard]] inline auto is_present() -> bool {
+#if defined(__CUDACC__)
+  return detail::runs_kernels();
+#else
+  return true;
+#endif
+}
+
 }  // namespace tessera::device
 
 namespace tessera {
