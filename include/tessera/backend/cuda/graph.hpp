@@ -28,6 +28,7 @@ template <class Step> class graph {
   /// Runs all of it and waits. Returns the first number that was asked for.
   auto operator()() -> double {
     auto& q = current();
+    q.synchronize();  // the host counts in memory that launches before may use
     if (recording_.replays)
       run_host(q);
     else
@@ -38,7 +39,6 @@ template <class Step> class graph {
           "cudaMemcpyAsync");
     check(cudaGraphLaunch(run_, q.stream_), "cudaGraphLaunch");
 #else
-    q.synchronize();
     for (auto const& one : recording_.launches)
       one.run(recording_.bodies.data(), one.at, one.blocks);
 #endif
@@ -54,7 +54,6 @@ template <class Step> class graph {
  private:
   void record(queue& q) {
     recording_ = {};
-    q.synchronize();
 #if defined(__CUDACC__)
     // Not memory that the host sees: what is copied there would be on the wrong side again.
     auto* memory = static_cast<void*>(nullptr);
