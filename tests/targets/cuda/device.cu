@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What fake.cpp runs on the host, on a GPU, against `reference` on the host. Exit status: 77 where
 // there is no GPU.
+#include "beside.hpp"
 #include "models.hpp"
 
 namespace {
@@ -20,6 +21,10 @@ namespace {
 
 auto main() -> int {
   static_assert(not tessera::device::is_fake);
+  if (beside::sum_of_first(5) != 10) {
+    std::printf("the fake device of another file is not its own  FAILED\n");
+    return 1;
+  }
   if (not tessera::device::is_present()) {
     std::printf("skipped: no device\n");
     return 77;

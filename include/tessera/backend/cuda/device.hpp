@@ -26,6 +26,8 @@ struct device_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+inline namespace TESSERA_DEVICE_TARGET {
+
 #if defined(__CUDACC__)
 inline constexpr bool is_fake = false;
 /// Forgets what a call refused: else the next launch, which asks for the last error, would tell it.
@@ -107,5 +109,7 @@ template <class T>
 [[nodiscard]] auto make_on_host() -> unique_on_host<T> {
   return unique_on_host<T>{static_cast<T*>(allocate_on_host(sizeof(T)))};
 }
+
+}  // namespace TESSERA_DEVICE_TARGET
 
 }  // namespace tessera::device

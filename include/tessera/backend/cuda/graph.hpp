@@ -3,7 +3,7 @@
 
 #include <tessera/backend/cuda/queue.hpp>
 
-namespace tessera::device {
+namespace tessera::device::inline TESSERA_DEVICE_TARGET {
 
 /// What a function launches, as one graph: `auto step = device::graph([&] { train->step(...); })`,
 /// then `step()` runs it; the first call records.
@@ -104,4 +104,4 @@ template <class Step> class graph {
 #endif
 };
 
-}  // namespace tessera::device
+}  // namespace tessera::device::inline TESSERA_DEVICE_TARGET

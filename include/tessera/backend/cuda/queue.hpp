@@ -23,7 +23,7 @@ namespace tessera::device {
 
 struct empty {};
 
-namespace detail {
+namespace detail::inline TESSERA_DEVICE_TARGET {
 
 template <class Body> void run_on_host(Body const& body, std::size_t blocks) {
   auto registers = std::vector<typename Body::registers>(Body::threads);
@@ -63,9 +63,11 @@ void run_recorded(std::byte const* bodies, std::size_t at, std::size_t blocks) {
 }
 #endif
 
-}  // namespace detail
+}  // namespace detail::inline TESSERA_DEVICE_TARGET
 
 // -- launches -------------------------------------------------------------------------------------
+
+inline namespace TESSERA_DEVICE_TARGET {
 
 /// Where launches go: in order, one after the other. A graph records them together with the bodies,
 /// which a replay computes anew on the host, so that learning rates and random counters move on.
@@ -258,9 +260,11 @@ template <class T> class scratch {
   T* memory_;
 };
 
+}  // namespace TESSERA_DEVICE_TARGET
+
 // -- launches of one kind of body -----------------------------------------------------------------
 
-namespace detail {
+namespace detail::inline TESSERA_DEVICE_TARGET {
 
 template <class F> struct for_each_body {
   static constexpr std::size_t threads = 256;
@@ -277,17 +281,7 @@ template <class F> struct for_each_body {
   }
 };
 
-}  // namespace detail
-
-/// f(0), ..., f(n - 1), in any order: a thread each.
-template <class F> void for_each(std::size_t n, F const& f) {
-  constexpr auto threads = detail::for_each_body<F>::threads;
-  current().launch(detail::for_each_body<F>{n, f}, (n + threads - 1) / threads);
-}
-
 #if defined(__CUDACC__)
-namespace detail {
-
 struct nothing_to_do {
   TESSERA_DEVICE void operator()(std::size_t) const {}
 };
@@ -308,9 +302,17 @@ struct nothing_to_do {
     return false;
   return shares != 0;
 }
-
-}  // namespace detail
 #endif
+
+}  // namespace detail::inline TESSERA_DEVICE_TARGET
+
+inline namespace TESSERA_DEVICE_TARGET {
+
+/// f(0), ..., f(n - 1), in any order: a thread each.
+template <class F> void for_each(std::size_t n, F const& f) {
+  constexpr auto threads = detail::for_each_body<F>::threads;
+  current().launch(detail::for_each_body<F>{n, f}, (n + threads - 1) / threads);
+}
 
 /// True where launches can run: there is a device, the program has code for it, and it and the host
 /// may reach memory that both see at one time.
@@ -321,6 +323,8 @@ struct nothing_to_do {
   return true;
 #endif
 }
+
+}  // namespace TESSERA_DEVICE_TARGET
 
 }  // namespace tessera::device
 
