@@ -1,5 +1,6 @@
-# Device code for sm_80 and sm_90 by nvcc 13, the machine's or the one that bootstrap.sh puts into
-# build/nvcc. CMake's own CUDA support is not used: 3.25 does not know the layout of the latter.
+# Device code for sm_80 and sm_90, and as PTX for what comes after them, by nvcc 13, the machine's or
+# the one that bootstrap.sh puts into build/nvcc. CMake's own CUDA support is not used: 3.25 does not
+# know the layout of the latter.
 #   tessera_cuda_program(<target> <file.cu> [CUBLASLT] [KEEP <folder>] [<sources>...])
 # makes a program, with products by cuBLASLt where that is said; its PTX stays in the folder.
 #   tessera_cuda_part(<target> <file.cu> [CUBLASLT] [KEEP <folder>])
@@ -21,7 +22,8 @@ find_path(TESSERA_NVCC_HANA boost/hana.hpp)
 
 # Multiply-adds are fused where the library says so, and nowhere else.
 set(TESSERA_NVCC_FLAGS -std=c++20 -O2 --expt-relaxed-constexpr -fmad=false -diag-suppress 186,224,549,1675
-  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -t 2
+  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+  -gencode arch=compute_90,code=compute_90 -t 2
   -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler=-march=${TESSERA_OWN_ARCH},-ffp-contract=off)
 
 function(tessera_cuda_part target source)

@@ -2,7 +2,9 @@
 #pragma once
 
 /// Turns the backend `cuda` on: the only way device code reaches a program. In a .cu file the
-/// device is a GPU; elsewhere a fake one runs the same kernels on the host, for tests.
+/// device is a GPU; elsewhere a fake one runs the same kernels on the host, for tests. A program
+/// may have files of both, each with its own: device::is_present() of a .cpp file is about the fake
+/// one.
 ///
 ///   using X = tensor<float, shape<128, 16>, cuda>;
 ///   auto const learner = device::make<training<model, X, adamw>>();

@@ -3,6 +3,8 @@
 #include <tessera/backend/cuda/device.hpp>
 
 #include <algorithm>
+#include <string>
+#include <typeinfo>
 
 using namespace tessera;
 
@@ -18,4 +20,8 @@ TEST_CASE("device: memory of zeros, aligned as storage") {
   };
   check(*device::make<large>());
   check(*device::make_on_host<large>());
+}
+TEST_CASE("device: the fake one has names of its own, beside a GPU's in one program") {
+  for (auto const* const name : {typeid(cuda).name(), typeid(device::unique<int>).name()})
+    CHECK(std::string{name}.find("fake_device") != std::string::npos);
 }

@@ -11,6 +11,15 @@ struct add {
   float amount;
   void operator()(std::size_t i) const { to[i] += amount; }
 };
+struct multiply {
+  float* to;
+  float by;
+  void operator()(std::size_t i) const { to[i] *= by; }
+};
+struct add_one {
+  float* to;
+  void operator()(std::size_t i) const { to[i] += 1; }
+};
 
 }  // namespace
 
@@ -35,4 +44,22 @@ TEST_CASE("graph: runs with what its host code says at each call") {
   launches = 2;
   step();
   CHECK((*numbers)[0] == 42);
+}
+TEST_CASE("graph: a replay launches the kernels that were recorded, and no others of their size") {
+  auto const numbers = device::make<float[1]>();
+  auto kind = 0;
+  auto step = device::graph([&] {
+    if (kind == 0) device::for_each(1, add{*numbers, 1});
+    if (kind == 1) device::for_each(1, multiply{*numbers, 3});
+    if (kind == 2) device::for_each(1, add_one{*numbers});
+    device::for_each(1, add{*numbers, 10});
+  });
+  step();
+  CHECK((*numbers)[0] == 11);
+  for (kind = 1; kind < 3; ++kind)
+    CHECK_THROWS_WITH(step(), Catch::Contains("launches what was not recorded"));
+  CHECK((*numbers)[0] == 11);
+  kind = 0;
+  step();
+  CHECK((*numbers)[0] == 22);
 }

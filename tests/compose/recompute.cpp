@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <support/test.hpp>
 #include <tessera/compose/recompute.hpp>
+#include <tessera/cuda.hpp>
 
 using namespace tessera;
 
@@ -44,4 +45,36 @@ TEST_CASE("recompute: gradient check, streaming") {
       sequential<recompute<sequential<linear<4, 5>, tanh_layer, lstm<5, 3>>>, linear<3, 2>>;
   test::passes_gradient_check<model, tensor<double, shape<5, 2, 4>>>();
   test::streams_like_a_sequence<model, tensor<float, shape<5, 2, 4>>>();
+}
+
+// A state whose lanes lie along two axes, the second bounded: the host remembers how long it was.
+template <class B> using lanes_input = tensor<float, shape<5, 2, at_most(3), 2>, B>;
+template <class B> struct lanes_training {
+  using learner = training<recompute<lstm<2, 4>>, lanes_input<B>, gradient_descent>;
+  std::unique_ptr<learner> all = std::make_unique<learner>();
+  lanes_input<B> x;
+  tensor<float, shape<5, 2, at_most(3), 4>, B> target;
+
+  lanes_training() {
+    test::fill_parameters(all->parameters, 1);
+    test::fill(x, 2);
+    test::fill(target, 3);
+  }
+  auto step(std::size_t lanes) -> double {
+    all->restart();
+    return static_cast<double>(
+        all->step(x.sized(lanes), target.sized(lanes), mse{}, gradient_descent{.rate = 0.1}));
+  }
+};
+TEST_CASE(
+    "recompute: a state that the host counts in, on a device that runs late, and as a graph") {
+  auto host = std::make_unique<lanes_training<reference>>();
+  auto late = std::make_unique<lanes_training<cuda>>();
+  device::current().delay(true);
+  for (auto const lanes : {3UL, 2UL, 3UL}) CHECK(late->step(lanes) == Approx(host->step(lanes)));
+  device::current().delay(false);
+  host = std::make_unique<lanes_training<reference>>();
+  auto recorded = std::make_unique<lanes_training<cuda>>();
+  auto graph = device::graph([&] { recorded->step(2); });
+  for (auto run = 0; run < 3; ++run) CHECK(graph() == Approx(host->step(2)));
 }

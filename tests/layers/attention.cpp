@@ -2,6 +2,7 @@
 #include <support/test.hpp>
 #include <tessera/cuda.hpp>
 #include <tessera/layers/attention.hpp>
+#include <tessera/layers/position_embedding.hpp>
 
 using namespace tessera;
 
@@ -160,6 +161,31 @@ TEST_CASE("attention: with lengths on cuda, up to rounding") {
     worst = test::larger(worst, d);
   }
   CHECK(worst < 2e-5F);
+}
+TEST_CASE("attention: a call as a graph begins with an empty cache, and leaves what it has seen") {
+  constexpr auto remembers = attention_options{.heads = 2, .causal = true, .context = 12};
+  using model = sequential<position_embedding<12, 8, position_embedding_options{.streams = true}>,
+                           attention_layer<8, remembers>>;
+  using X = tensor<float, shape<4, 1, 8>, cuda>;
+  auto const p = std::make_unique<parameters_of<model, owned<float, cuda>>>();
+  auto const x = std::make_unique<X>();
+  test::fill_parameters(*p, 1);
+  test::fill(*x, 2);
+  auto const numbers = [](auto const& y) {
+    device::synchronize();
+    return std::vector<float>(y.data(), y.data() + y.size());
+  };
+  auto const called = std::make_unique<inference<model, X>>();
+  auto const first = numbers((*called)(*p, *x));
+  auto const second = numbers(called->resume(*p, *x));
+  auto const run = std::make_unique<inference<model, X>>();
+  auto graph = device::graph([&] { (*run)(*p, *x); });
+  for (auto i = 0; i < 3; ++i) {
+    graph();
+    CHECK(numbers(run->y) == first);
+    CHECK(numbers(run->resume(*p, *x)) == second);
+    CHECK(get<1>(run->state).length == 8);
+  }
 }
 TEST_CASE("attention: entries beyond a length change nothing, and lengths that are none throw") {
   using E = tensor<float, shape<7, 3, 8>>;

@@ -3,6 +3,7 @@
 #include <support/test.hpp>
 #include <tessera/cuda.hpp>
 #include <tessera/data/batches.hpp>
+#include <tessera/layers/batch_norm.hpp>
 #include <tessera/layers/dropout.hpp>
 #include <tessera/train/early_stopping.hpp>
 #include <tessera/train/trainer.hpp>
@@ -15,28 +16,33 @@ namespace {
 static_assert(device::is_fake);
 
 struct recurrent
-    : sequential<lstm<2, 8, lstm_options{.layers = 2, .dropout = at_run_time}>, linear<8, 1>> {};
+    : sequential<batch_norm<2>, lstm<2, 8, lstm_options{.layers = 2, .dropout = at_run_time}>,
+                 linear<8, 1>> {};
 constexpr auto chunks = std::size_t{2};
 template <class Backend> using input = tensor<float, shape<at_most(6), at_most(4), 2>, Backend>;
 template <class Backend> using learner = training<recurrent, input<Backend>, adam, chunks>;
 template <class Backend> using average = averaging<typename learner<Backend>::parameters_type>;
-/// Reads every gradient by the host, as what exchanges it with other processes does.
-struct gradient_reader {
+[[nodiscard]] auto sum_in(auto const& p) -> double {
+  auto sum = 0.0;
+  for_each_parameter(
+      [&](path_name const&, auto const& w) {
+        for (auto i = std::size_t{0}; i < w.size(); ++i)
+          sum += static_cast<double>(std::abs(w.data()[i]));
+      },
+      p);
+  return sum;
+}
+/// Reads by the host all that a part is given, as what exchanges it with other processes does.
+struct reader {
   std::vector<double> sums;
-  void exchange(auto const& gradient, double const&) {
-    auto sum = 0.0;
-    for_each_parameter(
-        [&](path_name const&, auto const& w) {
-          for (auto i = std::size_t{0}; i < w.size(); ++i) sum += std::abs(w.data()[i]);
-        },
-        gradient);
-    sums.push_back(sum);
-  }
+  void begin(auto const& parameters) { sums.push_back(sum_in(parameters)); }
+  void exchange(auto const& gradient, double const&) { sums.push_back(sum_in(gradient)); }
+  void adjust(auto const& gradient, double const&) { sums.push_back(sum_in(gradient)); }
+  void updated(auto const& parameters, std::uint64_t) { sums.push_back(sum_in(parameters)); }
   [[nodiscard]] auto settings() const -> bool { return true; }
 };
 template <class Backend>
-using trainer_on =
-    trainer<learner<Backend>, mse, by_step<cosine_lr>, average<Backend>, gradient_reader>;
+using trainer_on = trainer<learner<Backend>, mse, by_step<cosine_lr>, average<Backend>, reader>;
 
 /// A sum that decays, of two waves: three recordings.
 [[nodiscard]] auto waves() -> std::shared_ptr<recordings const> {
@@ -71,7 +77,7 @@ struct as_late_as_may_be {
 
 /// What a training told, and where it ended.
 struct course {
-  std::vector<double> losses, gradients, norms, monitored;
+  std::vector<double> losses, read, norms, observed, monitored;
   std::vector<float> last, best, average, answers;
   ending how = ending::finished;
 };
@@ -88,13 +94,16 @@ template <class Backend>
 [[nodiscard]] auto trained(trainer_options const& options, auto const& source_of,
                            std::string const& resume = "") -> course {
   auto const data = waves();
-  auto t = std::make_unique<trainer_on<Backend>>(
-      options, adam{.rate = 0.01}, by_step<cosine_lr>{{.period = 40}}, mse{},
-      average<Backend>({.decay = 0.9}), gradient_reader{});
-  auto generator = torch_generator(1);
-  recurrent::initialize(t->parameters(), generator);
+  auto t = std::make_unique<trainer_on<Backend>>(options, adam{.rate = 0.01},
+                                                 by_step<cosine_lr>{{.period = 40}}, mse{},
+                                                 average<Backend>({.decay = 0.9}), reader{});
   auto result = course{};
   auto const scope = as_late_as_may_be{};
+  auto generator = torch_generator(1);
+  recurrent::initialize(t->parameters(), t->statistics(), generator);
+  t->on_batch = [&](std::uint64_t, std::uint64_t) {
+    result.observed.push_back(sum_in(t->statistics()));
+  };
   t->on_step = [&](step_report const& r) {
     result.losses.push_back(r.loss);
     result.norms.push_back(r.gradient_norm);
@@ -104,7 +113,7 @@ template <class Backend>
   auto source = source_of(data, false);
   auto monitor = source_of(data, true);
   result.how = t->fit(source, monitor, mean_absolute_error{});
-  result.gradients = t->template part<gradient_reader>().sums;
+  result.read = t->template part<reader>().sums;
   result.last = numbers_in(t->parameters());
   result.best = numbers_in(t->best());
   result.average = numbers_in(t->template part<average<Backend>>().average());
@@ -123,8 +132,9 @@ void agree(auto const& a, auto const& b, double bound) {
 void agree(course const& a, course const& b) {
   agree(a.losses, b.losses, 1e-6);
   agree(a.monitored, b.monitored, 1e-6);
-  agree(a.gradients, b.gradients, 1e-5);
+  agree(a.read, b.read, 1e-5);
   agree(a.norms, b.norms, 1e-5);
+  agree(a.observed, b.observed, 1e-5);
   agree(a.last, b.last, 1e-4);
   agree(a.best, b.best, 1e-4);
   agree(a.average, b.average, 1e-4);

@@ -34,8 +34,12 @@ struct relaxed {
 
 }  // namespace TESSERA_TARGET
 
+inline namespace TESSERA_DEVICE_TARGET {
+
 /// A CUDA device; complete where tessera/cuda.hpp is included, which brings its kernels.
 struct cuda;
+
+}  // namespace TESSERA_DEVICE_TARGET
 
 /// True for a backend whose definition was included.
 template <class Backend>

@@ -23,7 +23,8 @@
 ///   initialize(p, generator)                  the start that torch gives it; (p, s, generator) with statistics
 /// and, where `about` says so, each as <X> or, where inputs and mode decide, as <X, Call>
 ///   kept                      forward to backward in training; lent for one call elsewhere
-///   state                     from call to call; X is the type of one sample (no time axis)
+///   state                     from call to call; X is the type of one sample (no time axis). Where
+///                             the host counts in it, each_count(f) calls f(count) as they lie
 ///   scratch, slopes           one call of forward, of backward: m.work; overlaid with everyone else's
 ///   statistics<Storage>       saved and loaded, never optimized, const in forward: m.statistics
 ///   observed<Storage>         what a forward that learns saw, m.observed; fold(to, from) joins that of

@@ -36,6 +36,7 @@ template <class S> struct inner_lanes {
 /// A state of such samples.
 template <class State, class S> struct state_of_lanes : State {
   inner_lanes<S> inner;
+  constexpr void each_count(auto const& f) { f(inner); }
 };
 template <class State, class S>
 using with_inner_lanes = either<bounds_inner_lanes<S>, state_of_lanes<State, S>, State>;

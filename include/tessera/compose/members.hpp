@@ -66,6 +66,7 @@ struct indexed_all<std::index_sequence<I...>, T...> : indexed<I, T>... {
     else
       return static_cast<indexed<K, U> const&>(*this).value;
   }
+  constexpr void each_part(auto const& f) { (f(get<I>()), ...); }
 };
 
 }  // namespace detail
@@ -78,6 +79,9 @@ template <class Part, std::size_t N> struct equal_members {
   }
   template <std::size_t> [[nodiscard]] constexpr auto get(std::size_t at) const -> auto& {
     return each[at];
+  }
+  constexpr void each_part(auto const& f) {
+    for (auto at = std::size_t{0}; at < N; ++at) f(get<0>(at));
   }
 };
 /// Those, or nothing of nothing.

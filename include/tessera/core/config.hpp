@@ -53,6 +53,15 @@ static_assert(static_cast<double>(static_cast<float>(0.1)) - 0.1 > 0,
 #define TESSERA_DEVICE
 #endif
 
+/// What a file's device is, a GPU or the fake one, as an inline namespace: the backend `cuda` and
+/// all that launches lie in it. So a program may have files of both, and the linker does not take
+/// one's function for another's.
+#if defined(__CUDACC__)
+#define TESSERA_DEVICE_TARGET gpu_device
+#else
+#define TESSERA_DEVICE_TARGET fake_device
+#endif
+
 /// 1 where there is a heap, exceptions and files; floors 0 to 8 never ask for them.
 #if __STDC_HOSTED__ && (defined(__unix__) || defined(__APPLE__) || defined(_WIN32))
 #define TESSERA_HOSTED 1

@@ -279,6 +279,11 @@ struct attention_layer {
     [[no_unique_address]] detail::member_if<shape_of<Lanes>::bounded != 0, std::size_t> lanes;
     [[no_unique_address]] detail::member_if<detail::bounds_inner_lanes<shape_of<Lanes>>,
                                             detail::inner_lanes<shape_of<Lanes>>, 1> inner;
+    constexpr void each_count(auto const& f) {
+      f(length);
+      if constexpr (not is_empty<decltype(lanes)>) f(lanes);
+      if constexpr (not is_empty<decltype(inner)>) f(inner);
+    }
   };
   template <class X, class Call> struct shared_cache {
     static_assert(keeps_halves<X>, "attention: half_cache is for floats, on a host");

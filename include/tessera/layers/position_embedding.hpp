@@ -30,6 +30,7 @@ struct position_embedding {
   };
   struct samples_before {
     alignas(storage_alignment) std::size_t length;
+    constexpr void each_count(auto const& f) { f(length); }
   };
   template <class X, class Call>
     requires(Options.streams)

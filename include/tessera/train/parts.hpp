@@ -17,10 +17,15 @@
 ///   updated(parameters, step)    after the update
 /// and, where it remembers anything, memory(f), which calls f(name, part) for each struct of
 /// parameters and number of it: a checkpoint holds them. Its settings are compared by `described`.
+///
+/// Where parameters are a device's, nothing runs when a hook is called. A part that reads no number
+/// after `begin`, and only launches, says `static constexpr bool only_launches = true;`: no step
+/// waits before it.
 namespace tessera {
 
 /// Scales the gradient down to this norm, where it is larger.
 struct norm_clipping {
+  static constexpr bool only_launches = true;
   double most = 1;
 
   void adjust(auto& gradient, double& norm) const { norm = clip_to(gradient, norm, most); }
@@ -28,6 +33,7 @@ struct norm_clipping {
 
 /// Limits every number of the gradient to [-most, most].
 struct value_clipping {
+  static constexpr bool only_launches = true;
   double most = 1;
 
   void adjust(auto& gradient, double& norm) const {
@@ -41,6 +47,8 @@ struct value_clipping {
 /// Cost  the memory of P; one pass over it for each step
 template <class P> class averaging {
  public:
+  static constexpr bool only_launches = true;
+
   explicit averaging(exponential_average rule = {})
       : rule_(rule), average_(make_placed<P, backend>()) {}
   [[nodiscard]] auto average() const -> P const& { return *average_; }
@@ -73,7 +81,10 @@ template <class... Parts> struct part_list {
 
   void begin(auto& parameters) {
     each([&](auto& part) {
-      if constexpr (requires { part.begin(parameters); }) part.begin(parameters);
+      if constexpr (requires { part.begin(parameters); }) {
+        wait_on<backend_of_parameters<std::remove_cvref_t<decltype(parameters)>>>();
+        part.begin(parameters);
+      }
     });
   }
   [[nodiscard]] auto terms(std::size_t n) -> std::size_t {
@@ -84,17 +95,26 @@ template <class... Parts> struct part_list {
   }
   void exchange(auto& gradient, double& loss) {
     each([&](auto& part) {
-      if constexpr (requires { part.exchange(gradient, loss); }) part.exchange(gradient, loss);
+      if constexpr (requires { part.exchange(gradient, loss); }) {
+        wait_before(part, gradient);
+        part.exchange(gradient, loss);
+      }
     });
   }
   void adjust(auto& gradient, double& norm) {
     each([&](auto& part) {
-      if constexpr (requires { part.adjust(gradient, norm); }) part.adjust(gradient, norm);
+      if constexpr (requires { part.adjust(gradient, norm); }) {
+        wait_before(part, gradient);
+        part.adjust(gradient, norm);
+      }
     });
   }
   void updated(auto& parameters, std::uint64_t step) {
     each([&](auto& part) {
-      if constexpr (requires { part.updated(parameters, step); }) part.updated(parameters, step);
+      if constexpr (requires { part.updated(parameters, step); }) {
+        wait_before(part, parameters);
+        part.updated(parameters, step);
+      }
     });
   }
   [[nodiscard]] auto settings() const -> std::string {
@@ -104,6 +124,10 @@ template <class... Parts> struct part_list {
   }
 
  private:
+  template <class Part, class P> static void wait_before(Part const&, P const&) {
+    if constexpr (not requires { requires Part::only_launches; })
+      wait_on<backend_of_parameters<P>>();
+  }
   void each(auto const& f) {
     std::apply([&](auto&... part) { (f(part), ...); }, all);
   }

@@ -9,7 +9,8 @@
 /// Where the objects of a training lie: on the heap, or where host and device see them.
 ///
 /// The host reads and writes what a device sees only after wait_on, and launches after that. What
-/// the trainer calls - sources, scores, callbacks, parts - is called when nothing runs.
+/// the trainer calls - sources, scores, callbacks, parts but for those that only launch - is called
+/// when nothing runs.
 namespace tessera {
 
 namespace detail {

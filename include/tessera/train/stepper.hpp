@@ -113,6 +113,7 @@ template <class Training, class Loss, class... Parts> class stepper {
       auto const own = differentiate(source, slots, p);
       sum_.add(training_.passes[0].gradient, own.loss, own.terms);
       absorb_observed<typename Training::model>(training_.statistics, training_.passes[0].observed);
+      wait_on<backend_of<typename Training::input>>();
       count(p);
       on_batch(own.loss);
     }

@@ -95,6 +95,7 @@ class trainer : private fit_control {
   ///         "best" where no model_checkpoint kept one
   void resume(std::string const& which = "last") {
     auto const file = file_of(which);
+    wait_on<backend>();  // an initialization may still run
     auto best_model = detail::learned{*best_, *best_statistics_};
     (void)load_checkpoint(
         file, *training_, best_model, progress_, facts(), options_.settings, parts_.all,
@@ -319,6 +320,7 @@ class trainer : private fit_control {
       -> ending {
     auto const slots = evaluation_.slots_of(source);
     auto rows = std::optional<epoch_log>{};
+    wait_on<backend>();  // an initialization may still run
     check_progress(source);
     if (writes()) {
       detail::make_folder(options_.folder);
@@ -352,6 +354,7 @@ class trainer : private fit_control {
     if constexpr (validates<Validate>)
       if (options_.num_sanity_val_steps > 0) (void)validate(options_.num_sanity_val_steps);
     parts_.begin(training_->parameters);
+    wait_on<backend>();
     save_own();
   }
   /// The rest of an epoch, or of what is left of the training; false where it was interrupted, and

@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: MIT
 // What fake.cpp runs on the host, on a GPU, against `reference` on the host. Exit status: 77 where
 // there is no GPU.
+#include "beside.hpp"
 #include "models.hpp"
+
+namespace {
+
+/// What was refused is not what the next launch, which asks for the last error, tells.
+[[nodiscard]] auto forgets_what_was_refused() -> bool {
+  auto refused = false;
+  try {
+    (void)tessera::device::allocate(~std::size_t{0} >> 1);
+  } catch (tessera::device::device_error const&) {
+    refused = true;
+  }
+  return refused && cudaGetLastError() == cudaSuccess;
+}
+
+}  // namespace
 
 auto main() -> int {
   static_assert(not tessera::device::is_fake);
+  if (beside::sum_of_first(5) != 10) {
+    std::printf("the fake device of another file is not its own  FAILED\n");
+    return 1;
+  }
   if (not tessera::device::is_present()) {
     std::printf("skipped: no device\n");
     return 77;
+  }
+  if (not forgets_what_was_refused()) {
+    std::printf("a call that was refused is what the next launch tells  FAILED\n");
+    return 1;
   }
   auto failed = 0;
   auto const check = [&](char const* name, auto train) {

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 MAY_TRAP = ("embedding_number", "embedding_slope")
-KERNEL = re.compile(r"\.entry (_ZN7tessera6device6detail(?:9run_value|12run_recorded)\w*)\((.*?)\n\)(.*?\n)\}\n", re.S)
+KERNEL = re.compile(r"\.entry (_ZN7tessera6device6detail10gpu_device(?:9run_value|12run_recorded)\w*)\((.*?)\n\)(.*?\n)\}\n", re.S)
 failures = 0
 
 
@@ -38,15 +38,15 @@ def matches(pattern, names):
 
 symbols = subprocess.run(["nm", sys.argv[1]], capture_output=True, text=True, check=True).stdout
 functions = {name.split(".")[0] for name in re.findall(r" [tTwW] (_ZN7tessera6device\S+)$", symbols, re.M)}
-launched = {body for body, in matches(r"void tessera::device::queue::launch<(.*?) ?>\(", functions)}
-launched |= {f"tessera::device::detail::for_each_body<{f}>"
-             for f, in matches(r"void tessera::device::for_each<(.*?) ?>\(unsigned long", functions)}
+launched = {body for body, in matches(r"void tessera::device::gpu_device::queue::launch<(.*?) ?>\(", functions)}
+launched |= {f"tessera::device::detail::gpu_device::for_each_body<{f}>"
+             for f, in matches(r"void tessera::device::gpu_device::for_each<(.*?) ?>\(unsigned long", functions)}
 check(launched, f"{sys.argv[1]} launches kernels")
 check("__wrapper__device_stub_" not in symbols, f"{sys.argv[1]} has the stub of no kernel")
 for path in sys.argv[2:]:
     text = pathlib.Path(path).read_text(encoding="utf-8")
     kernels = KERNEL.findall(text)
-    pattern = r"void tessera::device::detail::run_(?:value<(.*), \d+ul|recorded<(.*?)) ?>\("
+    pattern = r"void tessera::device::detail::gpu_device::run_(?:value<(.*), \d+ul|recorded<(.*?)) ?>\("
     bodies = {value or recorded for value, recorded in matches(pattern, [name for name, _, _ in kernels])}
     check(len(kernels) == text.count(".entry _ZN7tessera"), f"{path}: {len(kernels)} kernels of all were understood")
     check(launched <= bodies, f"{path}: the host launches what is not there: {sorted(launched - bodies)[:1]}")

@@ -26,25 +26,22 @@ struct device_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+inline namespace TESSERA_DEVICE_TARGET {
+
 #if defined(__CUDACC__)
 inline constexpr bool is_fake = false;
+/// Forgets what a call refused: else the next launch, which asks for the last error, would tell it.
+inline void forget(cudaError_t error) noexcept {
+  if (error != cudaSuccess) (void)cudaGetLastError();
+}
 inline void check(cudaError_t error, char const* call) {
+  forget(error);
   if (error != cudaSuccess)
     throw device_error(std::string(call) + ": " + cudaGetErrorString(error));
 }
 #else
 inline constexpr bool is_fake = true;
 #endif
-
-/// True where launches can run.
-[[nodiscard]] inline auto is_present() -> bool {
-#if defined(__CUDACC__)
-  auto count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
-#else
-  return true;
-#endif
-}
 
 /// Memory of zeros that host and device see. It asks nothing of a stream, so that it may be called
 /// while a graph is captured.
@@ -61,7 +58,7 @@ inline constexpr bool is_fake = true;
 }
 inline void release(void* memory) noexcept {
 #if defined(__CUDACC__)
-  (void)cudaFree(memory);
+  forget(cudaFree(memory));
 #else
   std::free(memory);
 #endif
@@ -87,7 +84,7 @@ template <class T> using unique = std::unique_ptr<T, deleter>;
 struct host_deleter {
   void operator()(void* memory) const noexcept {
 #if defined(__CUDACC__)
-    (void)cudaFreeHost(memory);
+    forget(cudaFreeHost(memory));
 #else
     release(memory);
 #endif
@@ -112,5 +109,7 @@ template <class T>
 [[nodiscard]] auto make_on_host() -> unique_on_host<T> {
   return unique_on_host<T>{static_cast<T*>(allocate_on_host(sizeof(T)))};
 }
+
+}  // namespace TESSERA_DEVICE_TARGET
 
 }  // namespace tessera::device

@@ -3,7 +3,7 @@
 
 #include <tessera/backend/cuda/queue.hpp>
 
-namespace tessera::device {
+namespace tessera::device::inline TESSERA_DEVICE_TARGET {
 
 /// What a function launches, as one graph: `auto step = device::graph([&] { train->step(...); })`,
 /// then `step()` runs it; the first call records.
@@ -12,7 +12,8 @@ namespace tessera::device {
 /// kernels at once. The function must launch the same kernels each time, and read no number.
 ///
 /// State   the first number that the function asks for (a loss) is what step() returns
-/// Errors  device_error where a replay launches something else than was recorded
+/// Errors  device_error where a replay launches other kernels than were recorded, or of another
+///         size: tests/backend/graph.cpp
 template <class Step> class graph {
  public:
   explicit graph(Step step) : step_(std::move(step)) {}
@@ -20,13 +21,14 @@ template <class Step> class graph {
   auto operator=(graph const&) -> graph& = delete;
   ~graph() {
 #if defined(__CUDACC__)
-    if (run_ != nullptr) (void)cudaGraphExecDestroy(run_);
+    if (run_ != nullptr) forget(cudaGraphExecDestroy(run_));
 #endif
   }
 
   /// Runs all of it and waits. Returns the first number that was asked for.
   auto operator()() -> double {
     auto& q = current();
+    q.synchronize();  // the host counts in memory that launches before may use
     if (recording_.replays)
       run_host(q);
     else
@@ -37,9 +39,8 @@ template <class Step> class graph {
           "cudaMemcpyAsync");
     check(cudaGraphLaunch(run_, q.stream_), "cudaGraphLaunch");
 #else
-    q.synchronize();
-    for (auto k = std::size_t{0}; k < recording_.runs.size(); ++k)
-      recording_.runs[k](recording_.bodies.data(), recording_.places[k], recording_.blocks[k]);
+    for (auto const& one : recording_.launches)
+      one.run(recording_.bodies.data(), one.at, one.blocks);
 #endif
     q.synchronize();
     if (first_ == nullptr) return 0;
@@ -48,12 +49,11 @@ template <class Step> class graph {
     std::memcpy(&number, first_, sizeof number);
     return static_cast<double>(number);
   }
-  [[nodiscard]] auto kernels() const -> std::size_t { return recording_.blocks.size(); }
+  [[nodiscard]] auto kernels() const -> std::size_t { return recording_.launches.size(); }
 
  private:
   void record(queue& q) {
     recording_ = {};
-    q.synchronize();
 #if defined(__CUDACC__)
     // Not memory that the host sees: what is copied there would be on the wrong side again.
     auto* memory = static_cast<void*>(nullptr);
@@ -66,13 +66,14 @@ template <class Step> class graph {
     try {
       run_host(q);
     } catch (...) {  // a stream that captures takes no other launch
-      if (cudaStreamEndCapture(q.stream_, &captured) == cudaSuccess)
-        (void)cudaGraphDestroy(captured);
+      auto const ended = cudaStreamEndCapture(q.stream_, &captured);
+      forget(ended);
+      if (ended == cudaSuccess) forget(cudaGraphDestroy(captured));
       throw;
     }
     check(cudaStreamEndCapture(q.stream_, &captured), "cudaStreamEndCapture");
     auto const made = cudaGraphInstantiate(&run_, captured, 0);
-    (void)cudaGraphDestroy(captured);
+    forget(cudaGraphDestroy(captured));
     check(made, "cudaGraphInstantiate");
 #else
     run_host(q);
@@ -88,7 +89,7 @@ template <class Step> class graph {
     q.asked_ = queue::most_numbers / 2;
     recording_.end = recording_.next = 0;
     step_();
-    if (recording_.replays && recording_.next != recording_.blocks.size())
+    if (recording_.replays && recording_.next != recording_.launches.size())
       throw device_error("graph: a replay launches less than was recorded");
     first_ =
         q.asked_ > queue::most_numbers / 2 ? q.numbers_.get() + queue::most_numbers / 2 : nullptr;
@@ -103,4 +104,4 @@ template <class Step> class graph {
 #endif
 };
 
-}  // namespace tessera::device
+}  // namespace tessera::device::inline TESSERA_DEVICE_TARGET

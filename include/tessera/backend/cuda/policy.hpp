@@ -3,7 +3,7 @@
 
 #include <tessera/backend/policy.hpp>
 
-namespace tessera {
+namespace tessera::inline TESSERA_DEVICE_TARGET {
 
 /// Kernels of a CUDA device. There is no fallback: an operation without a kernel does not compile.
 ///
@@ -15,4 +15,4 @@ struct cuda {
   static constexpr bool on_device = true;
 };
 
-}  // namespace tessera
+}  // namespace tessera::inline TESSERA_DEVICE_TARGET

@@ -23,7 +23,7 @@ namespace tessera::device {
 
 struct empty {};
 
-namespace detail {
+namespace detail::inline TESSERA_DEVICE_TARGET {
 
 template <class Body> void run_on_host(Body const& body, std::size_t blocks) {
   auto registers = std::vector<typename Body::registers>(Body::threads);
@@ -56,11 +56,18 @@ template <class Body>
 __global__ void __launch_bounds__(Body::threads) run_recorded(Body const* body) {
   run_block(*body);
 }
+#else
+template <class Body>
+void run_recorded(std::byte const* bodies, std::size_t at, std::size_t blocks) {
+  run_on_host(*reinterpret_cast<Body const*>(bodies + at), blocks);
+}
 #endif
 
-}  // namespace detail
+}  // namespace detail::inline TESSERA_DEVICE_TARGET
 
 // -- launches -------------------------------------------------------------------------------------
+
+inline namespace TESSERA_DEVICE_TARGET {
 
 /// Where launches go: in order, one after the other. A graph records them together with the bodies,
 /// which a replay computes anew on the host, so that learning rates and random counters move on.
@@ -81,7 +88,7 @@ class queue {
   auto operator=(queue const&) -> queue& = delete;
   ~queue() {
 #if defined(__CUDACC__)
-    (void)cudaStreamDestroy(stream_);
+    forget(cudaStreamDestroy(stream_));
 #endif
   }
 
@@ -103,17 +110,13 @@ class queue {
       return;
     }
     auto const at = recording_->add(&body, sizeof body);
-    if (recording_->replays) return recording_->expect(blocks);
-    recording_->blocks.push_back(blocks);
+    auto const one = launched{reinterpret_cast<kernel>(&detail::run_recorded<Body>), at, blocks};
+    if (recording_->replays) return recording_->expect(one);
+    recording_->launches.push_back(one);
 #if defined(__CUDACC__)
     detail::run_recorded<<<static_cast<unsigned>(blocks), static_cast<unsigned>(Body::threads), 0,
                            stream_>>>(reinterpret_cast<Body const*>(recording_->on_device + at));
     detail::check_launch<Body>();
-#else
-    recording_->runs.push_back([](std::byte const* bodies, std::size_t place, std::size_t n) {
-      detail::run_on_host(*reinterpret_cast<Body const*>(bodies + place), n);
-    });
-    recording_->places.push_back(at);
 #endif
   }
 
@@ -180,19 +183,26 @@ class queue {
  private:
   template <class> friend class graph;
 
+#if defined(__CUDACC__)
+  using kernel = void (*)();  ///< of whatever body
+#else
+  using kernel = void (*)(std::byte const*, std::size_t, std::size_t);
+#endif
+  struct launched {
+    kernel run;
+    std::size_t at;  ///< its body's place among the bodies
+    std::size_t blocks;
+    [[nodiscard]] auto operator==(launched const&) const -> bool = default;
+  };
   struct recording {
     std::vector<std::byte> bodies;
-    std::vector<std::size_t> blocks;
-    std::size_t next = 0;  ///< the body that a replay comes to
+    std::vector<launched> launches;
+    std::size_t next = 0;  ///< the launch that a replay comes to
     std::size_t end = 0;   ///< of the bodies so far
     bool replays = false;
     std::size_t number_bytes = 0;  ///< of the first number that was asked for
 #if defined(__CUDACC__)
     std::byte* on_device = nullptr;
-#else
-    using run = void (*)(std::byte const*, std::size_t, std::size_t);
-    std::vector<run> runs;
-    std::vector<std::size_t> places;
 #endif
 
     auto add(void const* body, std::size_t bytes) -> std::size_t {
@@ -206,8 +216,8 @@ class queue {
       std::memcpy(bodies.data() + at, body, bytes);
       return at;
     }
-    void expect(std::size_t n) {
-      if (next >= blocks.size() || blocks[next] != n)
+    void expect(launched const& one) {
+      if (next >= launches.size() || launches[next] != one)
         throw device_error("graph: a replay launches what was not recorded");
       ++next;
     }
@@ -250,9 +260,11 @@ template <class T> class scratch {
   T* memory_;
 };
 
+}  // namespace TESSERA_DEVICE_TARGET
+
 // -- launches of one kind of body -----------------------------------------------------------------
 
-namespace detail {
+namespace detail::inline TESSERA_DEVICE_TARGET {
 
 template <class F> struct for_each_body {
   static constexpr std::size_t threads = 256;
@@ -269,13 +281,50 @@ template <class F> struct for_each_body {
   }
 };
 
-}  // namespace detail
+#if defined(__CUDACC__)
+struct nothing_to_do {
+  TESSERA_DEVICE void operator()(std::size_t) const {}
+};
+/// The program has code for this device, and the host may reach managed memory while it runs.
+[[nodiscard]] inline auto runs_kernels() -> bool {
+  using body = for_each_body<nothing_to_do>;
+  void (*const kernel)(body) = run_value<body, sizeof(body)>;
+  auto own = 0;
+  auto shares = 0;
+  auto found = cudaFuncAttributes{};
+  auto const refused = [](cudaError_t error) {
+    forget(error);
+    return error != cudaSuccess;
+  };
+  if (refused(cudaGetDevice(&own)) ||
+      refused(cudaDeviceGetAttribute(&shares, cudaDevAttrConcurrentManagedAccess, own)) ||
+      refused(cudaFuncGetAttributes(&found, reinterpret_cast<void const*>(kernel))))
+    return false;
+  return shares != 0;
+}
+#endif
+
+}  // namespace detail::inline TESSERA_DEVICE_TARGET
+
+inline namespace TESSERA_DEVICE_TARGET {
 
 /// f(0), ..., f(n - 1), in any order: a thread each.
 template <class F> void for_each(std::size_t n, F const& f) {
   constexpr auto threads = detail::for_each_body<F>::threads;
   current().launch(detail::for_each_body<F>{n, f}, (n + threads - 1) / threads);
 }
+
+/// True where launches can run: there is a device, the program has code for it, and it and the host
+/// may reach memory that both see at one time.
+[[nodiscard]] inline auto is_present() -> bool {
+#if defined(__CUDACC__)
+  return detail::runs_kernels();
+#else
+  return true;
+#endif
+}
+
+}  // namespace TESSERA_DEVICE_TARGET
 
 }  // namespace tessera::device
 
