@@ -301,3 +301,76 @@ TEST_CASE("model_checkpoint: killed at any boundary and resumed, the files end t
   }
   CHECK(kills >= 20);
 }
+
+namespace {
+/// Calls f at the boundaries where a fit begins, saves, or is between two steps.
+struct watching : callback {
+  std::function<void(std::string const&)> f;
+  void on_fit_start(fit_control&) override { f("start"); }
+  void on_checkpoint(fit_control&) override { f("checkpoint"); }
+  void between_steps(fit_control&) override { f("step"); }
+};
+[[nodiscard]] auto watched(std::filesystem::path const& folder, std::int64_t k,
+                           std::function<void(std::string const&)> f) {
+  auto t = restless({.max_epochs = 6, .folder = folder});
+  auto const last = std::make_shared<watching>();
+  last->f = std::move(f);
+  t->callbacks = {keeping({.save_top_k = k}), last};
+  return t;
+}
+}  // namespace
+
+TEST_CASE("model_checkpoint: a fit that goes on from an older one and fails can be resumed again") {
+  auto const data = small::points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  auto const older = std::string{"checkpoints/epoch=1-step=10.safetensors"};
+  auto const goes_on = [&](std::filesystem::path const& folder, std::string const& which,
+                           std::string const& fails) {
+    auto const t = watched(folder, -1, [&](auto const& here) {
+      if (here == fails) throw std::runtime_error("enough");
+    });
+    if (not which.empty()) t->resume(which == older ? (folder / older).string() : which);
+    return t->fit(source, monitor);
+  };
+  auto const whole = test::folder{};
+  goes_on(whole.path(), "", "");
+  auto const want = result_of(whole.path());
+  CHECK(want.size() == 6 + 2);
+  for (auto const* const at : {"start", "checkpoint", "step"}) {
+    auto const failed = test::folder{};
+    constexpr auto all = std::filesystem::copy_options::recursive;
+    copy(whole.path(), failed.path(), all | std::filesystem::copy_options::overwrite_existing);
+    CHECK_THROWS_WITH(goes_on(failed.path(), older, at), "enough");
+    if (at == std::string{"start"})
+      CHECK(small::files_of(failed.path()) == small::files_of(whole.path()));
+    for (auto const& which : {older, std::string{"last"}, std::string{"best"}}) {
+      INFO("failed at its " << at << ", then " << which);
+      auto const folder = test::folder{};
+      copy(failed.path(), folder.path(), all);
+      CHECK(goes_on(folder.path(), which, "") == ending::finished);
+      CHECK(result_of(folder.path()) == want);
+    }
+  }
+}
+TEST_CASE("model_checkpoint: what a checkpoint keeps stays where a fit fails, and another begins") {
+  auto const data = small::points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  for (auto const resumes : {false, true}) {
+    auto const folder = test::folder{};
+    auto known = std::string{};
+    auto t = watched(folder.path(), 1, {});
+    auto const& keeps = static_cast<model_checkpoint&>(*t->callbacks[0]);
+    static_cast<watching&>(*t->callbacks[1]).f = [&](auto const& here) {
+      if (here == "checkpoint") known = keeps.best_name();
+      if (here == "step" && not known.empty() && keeps.best_name() != known)
+        throw std::runtime_error("enough");
+    };
+    CHECK_THROWS_WITH(t->fit(source, monitor), "enough");
+    CHECK(keeps.best_name() != known);
+    if (resumes) t->resume();
+    CHECK_THROWS_WITH(t->fit(source, monitor), "enough");
+    CHECK_NOTHROW(watched(folder.path(), 1, {})->resume("best"));
+  }
+}

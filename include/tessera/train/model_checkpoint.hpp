@@ -21,6 +21,7 @@ struct model_checkpoint_options {
 ///
 /// A file is written before the trainer's checkpoint knows of it, and one that is no longer wanted
 /// goes only after that: so a process that is killed anywhere and resumed ends with the same files.
+/// Where an older checkpoint is resumed, those of later steps go so, too.
 ///
 /// State   the files that are kept, and the score of the last validation
 /// Errors  std::invalid_argument for a trainer without folder, a monitor that no score has, a
@@ -47,9 +48,10 @@ class model_checkpoint : public callback {
     if (fit.options().folder.empty())
       throw std::invalid_argument("model_checkpoint: expected a trainer with a folder, got none");
     detail::make_folder(folder(fit));
+    forget_missing(fit);
+    unwanted_.clear();  // a fit that failed may have left some that a checkpoint knows
     swept_ = false;
     due_ = false;
-    if (fit.progress().step > 0) sweep(fit);  // else after the first checkpoint of the new run
   }
   void on_validation_end(fit_control&, validation_report const& r) override {
     if (not options_.monitor.empty())
@@ -157,14 +159,15 @@ class model_checkpoint : public callback {
     if (std::filesystem::remove(path, error); error)
       throw file_error(path, "cannot be removed: " + error.message());
   }
-  /// Takes away what another run left, or this one before it was killed, and forgets files that are
-  /// gone, as where an older checkpoint is resumed.
+  /// Where an older checkpoint is resumed, some of its files may be gone.
+  void forget_missing(fit_control const& fit) {
+    std::erase_if(kept_, [&](auto const& one) { return not exists(folder(fit) / one.name); });
+  }
+  /// Takes away what another run left, or this one before it was killed.
   void sweep(fit_control const& fit) {
     swept_ = true;
-    auto const here = folder(fit);
-    std::erase_if(kept_, [&](auto const& one) { return not exists(here / one.name); });
     auto stale = std::vector<std::filesystem::path>{};
-    for (auto const& entry : std::filesystem::directory_iterator{here}) {
+    for (auto const& entry : std::filesystem::directory_iterator{folder(fit)}) {
       auto const name = entry.path().filename().string();
       if (is_own(name) && not keeps(fit, name)) stale.push_back(entry.path());
     }

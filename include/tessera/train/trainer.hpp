@@ -87,7 +87,8 @@ class trainer : private fit_control {
   /// The folder of checkpoint and logs has another name now: see run_folder.hpp.
   void move_to(std::filesystem::path folder) { options_.folder = std::move(folder); }
   /// Goes on from a checkpoint: "last" is the one that the folder's run wrote last, "best" the best
-  /// of those that a model_checkpoint kept; or a path.
+  /// of those that a model_checkpoint kept; or a path. The fit writes its own checkpoint before it
+  /// cuts the log or takes away a file: until then the folder is what it was.
   ///
   /// Errors  safetensors_error where it is of another training: other parameters, optimizer, loss,
   ///         schedule, parts, callbacks, or options and settings that change what a step does;
@@ -101,6 +102,7 @@ class trainer : private fit_control {
         [&](training_progress const& p, training_facts const& found) { accept(p, found); });
     judged_at_ = never;  // what this object has seen is of another training
     resumed_ = true;
+    unsaved_ = true;
   }
 
   /// Trains until epochs, steps or time are done, a callback stops it or an interrupt is requested.
@@ -248,6 +250,7 @@ class trainer : private fit_control {
   void save_own() {
     wants_checkpoint_ = false;
     if (writes()) save(checkpoint_file());
+    unsaved_ = false;
     saved_ = clock::now();
     if (not writes()) return;
     if (on_checkpoint) on_checkpoint();
@@ -322,13 +325,16 @@ class trainer : private fit_control {
     check_progress(source);
     if (writes()) {
       detail::make_folder(options_.folder);
-      rows.emplace(options_.folder, progress_.epoch, progress_.log, scores);
+      (void)epoch_log::rows_of(options_.folder, progress_.epoch, progress_.log, scores);
     }
     saved_ = began_ = clock::now();
     done_ = 0;
     stops_ = false;
     tell([&](callback& one) { one.on_fit_start(*this); });
     if (not resumed_ && progress_.step == 0) begin(validate);
+    if (unsaved_) save_own();
+    // The rows that it drops are of the checkpoint before this one.
+    if (writes()) rows.emplace(options_.folder, progress_.epoch, progress_.log, scores);
     for (;;) {
       // An epoch that was begun is ended, too, where its last step was the last of all.
       if (auto const how = ended(); how && (progress_.batch == 0 || not is_done())) {
@@ -547,6 +553,7 @@ class trainer : private fit_control {
   std::uint64_t epochs_ = 0;         // at most: the options', or the source's where it has fewer
   std::string batches_of_epoch_;
   bool resumed_ = false;
+  bool unsaved_ = false;         // resumed, and the own checkpoint may be another one
   std::uint64_t runs_seen_ = 0;  // of evaluations, since the epoch began
   bool stops_ = false;
   bool wants_checkpoint_ = false;
