@@ -147,7 +147,9 @@ TEST_CASE("model_checkpoint: a state with files that are no checkpoints is refus
 TEST_CASE("model_checkpoint: options that are none are refused") {
   CHECK_THROWS_WITH(model_checkpoint({.save_top_k = -2}),
                     "model_checkpoint: expected a save_top_k of -1 or more, got -2");
-  CHECK_THROWS_WITH(model_checkpoint({.folder = "../x"}), Catch::Contains("the name of a folder"));
+  for (auto const* const folder : {"", ".", "..", "../x", "x/", "/x"})
+    CHECK_THROWS_WITH(model_checkpoint({.folder = folder}),
+                      Catch::Contains("the name of a folder, got \"" + std::string{folder} + '"'));
   CHECK_THROWS_WITH(model_checkpoint({.every_n_epochs = 0}), Catch::Contains("above 0"));
   auto const data = small::points{};
   auto source = data.source();

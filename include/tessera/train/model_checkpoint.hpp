@@ -34,7 +34,7 @@ class model_checkpoint : public callback {
       throw std::invalid_argument("model_checkpoint: expected a save_top_k of -1 or more, got " +
                                   std::to_string(options_.save_top_k));
     auto const folder = std::filesystem::path(options_.folder);
-    if (folder.empty() || folder != folder.filename())
+    if (folder.empty() || folder != folder.filename() || folder == "." || folder == "..")
       throw std::invalid_argument("model_checkpoint: expected the name of a folder, got \"" +
                                   options_.folder + '"');
     if (options_.every_n_train_steps == 0 && options_.every_n_epochs == 0)
