@@ -157,6 +157,20 @@ TEST_CASE("model_checkpoint: options that are none are refused") {
   t->callbacks = {keeping({})};
   CHECK_THROWS_WITH(t->fit(source), Catch::Contains("expected a trainer with a folder"));
 }
+TEST_CASE("model_checkpoint: two of one folder are refused before they take each other's files") {
+  auto const folder = test::folder{};
+  auto const data = small::points{};
+  auto source = data.source();
+  auto const t = small::make({.max_epochs = 2, .folder = folder.path()});
+  t->callbacks = {keeping({.mode = monitor_mode::min}), std::make_shared<callback>(),
+                  keeping({.mode = monitor_mode::max})};
+  CHECK_THROWS_WITH(t->fit(source), Catch::Contains("got two of \"checkpoints\""));
+  CHECK(folder.files() == 0);
+  t->callbacks[2] = keeping({.folder = "worst", .mode = monitor_mode::max});
+  CHECK(t->fit(source) == ending::finished);
+  for (auto const* const name : {"checkpoints", "worst"})
+    CHECK(small::files_of(folder / name).size() == 1);
+}
 TEST_CASE(
     "model_checkpoint: a resume goes on from the best, the last or a path, to the same bits") {
   auto const folder = test::folder{};
@@ -344,8 +358,10 @@ TEST_CASE("model_checkpoint: a fit that goes on from an older one and fails can 
     constexpr auto all = std::filesystem::copy_options::recursive;
     copy(whole.path(), failed.path(), all | std::filesystem::copy_options::overwrite_existing);
     CHECK_THROWS_WITH(goes_on(failed.path(), older, at), "enough");
-    if (at == std::string{"start"})
+    if (at == std::string{"start"}) {
+      CHECK_THROWS_WITH(goes_on(failed.path(), "", at), "enough");  // a new one as well
       CHECK(small::files_of(failed.path()) == small::files_of(whole.path()));
+    }
     for (auto const& which : {older, std::string{"last"}, std::string{"best"}}) {
       INFO("failed at its " << at << ", then " << which);
       auto const folder = test::folder{};

@@ -7,7 +7,7 @@
 namespace tessera {
 
 struct model_checkpoint_options {
-  std::string folder = "checkpoints";  ///< in the trainer's; of this one alone
+  std::string folder = "checkpoints";  ///< in the trainer's; two of one are refused
   std::string monitor = "loss";        ///< empty: the newest are kept
   monitor_mode mode = monitor_mode::of_score;
   std::int64_t save_top_k = 1;            ///< -1 keeps all, 0 none
@@ -98,6 +98,7 @@ class model_checkpoint : public callback {
         throw std::invalid_argument("a callback's state has the file \"" + one.name + '"');
     }
   }
+  [[nodiscard]] auto own_folder() const -> std::string override { return options_.folder; }
   [[nodiscard]] auto best_file(std::string const& state) const -> std::string override {
     auto found = model_checkpoint(options_);
     found.restore(state);

@@ -323,6 +323,7 @@ class trainer : private fit_control {
     auto const slots = evaluation_.slots_of(source);
     auto rows = std::optional<epoch_log>{};
     check_progress(source);
+    detail::check_folders(callbacks);
     if (writes()) {
       detail::make_folder(options_.folder);
       (void)epoch_log::rows_of(options_.folder, progress_.epoch, progress_.log, scores);
