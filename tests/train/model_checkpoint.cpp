@@ -157,6 +157,28 @@ TEST_CASE("model_checkpoint: options that are none are refused") {
   t->callbacks = {keeping({})};
   CHECK_THROWS_WITH(t->fit(source), Catch::Contains("expected a trainer with a folder"));
 }
+TEST_CASE("model_checkpoint: a text that no checkpoint holds is refused before a file is changed") {
+  auto const folder = test::folder{};
+  auto const data = small::points{};
+  auto source = data.source();
+  auto const fit = [&](trainer_options options, std::string const& name) {
+    options.max_epochs = 2;
+    options.folder = folder.path();
+    auto const t = small::make(std::move(options));
+    t->callbacks = {keeping({.folder = name})};
+    return t->fit(source);
+  };
+  fit({}, "checkpoints");
+  auto const before = small::files_of(folder.path());
+  CHECK_THROWS_WITH(fit({.settings = "data: caf\xe9.csv\n"}, "checkpoints"),
+                    "trainer: the checkpoint's \"settings\": expected UTF-8, byte 9 is none");
+  CHECK_THROWS_WITH(fit({.model = "caf\xe9"}, "checkpoints"),
+                    "trainer: the checkpoint's \"model\": expected UTF-8, byte 3 is none");
+  CHECK_THROWS_WITH(fit({}, "caf\xe9"), Catch::Contains("\"callbacks\": expected UTF-8"));
+  CHECK(small::files_of(folder.path()) == before);
+  CHECK(not exists(folder / "caf\xe9"));
+  CHECK(fit({.settings = "data: caf\xc3\xa9.csv\n"}, "caf\xc3\xa9") == ending::finished);
+}
 TEST_CASE("model_checkpoint: two of one folder are refused before they take each other's files") {
   auto const folder = test::folder{};
   auto const data = small::points{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/train/callback.hpp>
 #include <tessera/train/checkpoint.hpp>
 #include <tessera/train/described.hpp>
@@ -262,6 +263,14 @@ class trainer : private fit_control {
     if (leaves || wants_checkpoint_ || seconds_since(saved_) >= options_.checkpoint_seconds)
       save_own();
   }
+  /// Errors  std::invalid_argument for a text that no checkpoint holds
+  void check_texts() const {
+    auto texts = facts();
+    texts["settings"] = options_.settings;
+    for (auto const& [name, text] : texts)
+      if (auto const fault = fault_of_utf8(text); not fault.empty())
+        throw std::invalid_argument("trainer: the checkpoint's \"" + name + "\": " + fault);
+  }
   /// Errors  std::invalid_argument where no score has the name of the monitor
   void check_monitor(std::vector<std::string> const& names) const {
     auto scores = scores_type{};
@@ -325,6 +334,7 @@ class trainer : private fit_control {
     check_progress(source);
     detail::check_folders(callbacks);
     if (writes()) {
+      check_texts();
       detail::make_folder(options_.folder);
       (void)epoch_log::rows_of(options_.folder, progress_.epoch, progress_.log, scores);
     }
