@@ -73,7 +73,8 @@ TEST_CASE("log: rows that are missing, cut or another training's are refused, an
   other[other.find("0.125")] = '1';
   refused(other);
   std::filesystem::remove(folder / "log.csv");
-  CHECK_THROWS_AS(epoch_log(folder.path(), 3, digest_after(3)), file_error);
+  CHECK_THROWS_WITH(epoch_log(folder.path(), 3, digest_after(3)),
+                    Catch::Contains("log.csv: expected the rows of epochs 1 to 3"));
 }
 TEST_CASE("log: the rows that it would begin with are told, and nothing is written") {
   auto const folder = test::folder{};

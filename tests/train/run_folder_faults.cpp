@@ -313,3 +313,32 @@ TEST_CASE("run_folder: a fit on from an older checkpoint, ended at each call, ca
   CHECK(deaths > 50);
   std::printf("%5ld calls\n", deaths);
 }
+TEST_CASE("run_folder: a fit that goes on in a new folder, ended at each call, can be resumed") {
+  constexpr auto all = std::filesystem::copy_options::recursive;
+  auto const f = test::folder{};
+  auto const run = [&](char const* folder, std::string const& from, plan p = {}) {
+    return outcome_of([&] { return keeps_all(f / folder, from); }, p);
+  };
+  REQUIRE(run("whole", "") == 0);
+  auto const from = (f / "whole" / older).string();
+  REQUIRE(run("want", from) == 0);
+  auto const want = all_files_of(f / "want");
+  REQUIRE(want.at("log.csv") == files_of(f / "whole").at("log.csv"));
+  auto const is_ended = [&](plan p) {
+    auto const first = run("run", from, p);
+    for (auto const& way : {std::string{"last"}, from}) {
+      INFO("fault " << static_cast<int>(p.what) << " at call " << p.at << ", then " << way);
+      if (way == "last" && not exists(f / "run/checkpoint.safetensors")) continue;
+      if (exists(f / "run")) std::filesystem::copy(f / "run", f / "again", all);
+      REQUIRE(run("again", way) == 0);
+      REQUIRE(all_files_of(f / "again") == want);
+      std::filesystem::remove_all(f / "again");
+    }
+    std::filesystem::remove_all(f / "run");
+    return first != 0;
+  };
+  auto deaths = 0L;
+  while (is_ended({fault::killed, deaths + 1}))
+    (void)is_ended({fault::refused, ++deaths, ENOSPC, true});
+  CHECK(deaths > 50);
+}

@@ -121,7 +121,9 @@ class epoch_log {
     auto const columns = header_with(scores);
     auto rows = columns + '\n';
     if (epochs == 0) return rows;
-    auto file = std::istringstream{read_text(folder / "log.csv")};
+    auto const path = folder / "log.csv";
+    auto error = std::error_code{};
+    auto file = std::istringstream{exists(path, error) ? read_text(path) : ""};
     auto row = std::string{};
     auto found = std::uint64_t{0};
     auto whole = std::getline(file, row) && row == columns;
@@ -131,9 +133,8 @@ class epoch_log {
       rows += row + '\n';
     }
     if (not whole || found != digest)
-      throw file_error(folder / "log.csv",
-                       "expected the rows of epochs 1 to " + std::to_string(epochs) +
-                           ", as this training wrote them before its checkpoint");
+      throw file_error(path, "expected the rows of epochs 1 to " + std::to_string(epochs) +
+                                 ", as this training wrote them before its checkpoint");
     return rows;
   }
   /// The folder of both files has another name now.

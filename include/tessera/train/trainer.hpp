@@ -89,7 +89,8 @@ class trainer : private fit_control {
   void move_to(std::filesystem::path folder) { options_.folder = std::move(folder); }
   /// Goes on from a checkpoint: "last" is the one that the folder's run wrote last, "best" the best
   /// of those that a model_checkpoint kept; or a path. The fit writes its own checkpoint before it
-  /// cuts the log or takes away a file: until then the folder is what it was.
+  /// cuts the log or takes away a file: until then the folder is what it was. A folder without a
+  /// log gets the one that lies beside the checkpoint, or beside its folder.
   ///
   /// Errors  safetensors_error where it is of another training: other parameters, optimizer, loss,
   ///         schedule, parts, callbacks, or options and settings that change what a step does;
@@ -102,6 +103,8 @@ class trainer : private fit_control {
         file, *training_, best_model, progress_, facts(), options_.settings, parts_.all,
         [&](training_progress const& p, training_facts const& found) { accept(p, found); });
     judged_at_ = never;  // what this object has seen is of another training
+    auto error = std::error_code{};
+    resumed_from_ = std::filesystem::absolute(file, error);
     resumed_ = true;
     unsaved_ = true;
   }
@@ -263,6 +266,22 @@ class trainer : private fit_control {
     if (leaves || wants_checkpoint_ || seconds_since(saved_) >= options_.checkpoint_seconds)
       save_own();
   }
+  [[nodiscard]] auto folder_of_log() const -> std::filesystem::path {
+    if (resumed_from_.empty()) return options_.folder;
+    auto error = std::error_code{};
+    auto const beside = resumed_from_.parent_path();
+    for (auto const& folder : {options_.folder, beside, beside.parent_path()})
+      if (exists(folder / "log.csv", error)) return folder;
+    return options_.folder;
+  }
+  /// Brings a log that the folder lacks, before a checkpoint is there that needs its rows.
+  ///
+  /// Errors  file_error where it has not the rows of the epochs before
+  void check_log(std::vector<std::string> const& scores) const {
+    auto const from = folder_of_log();
+    auto const rows = epoch_log::rows_of(from, progress_.epoch, progress_.log, scores);
+    if (from != options_.folder) write_file(options_.folder / "log.csv", rows);
+  }
   /// Errors  std::invalid_argument for a text that no checkpoint holds
   void check_texts() const {
     auto texts = facts();
@@ -336,7 +355,7 @@ class trainer : private fit_control {
     if (writes()) {
       check_texts();
       detail::make_folder(options_.folder);
-      (void)epoch_log::rows_of(options_.folder, progress_.epoch, progress_.log, scores);
+      check_log(scores);
     }
     saved_ = began_ = clock::now();
     done_ = 0;
@@ -563,6 +582,7 @@ class trainer : private fit_control {
   std::uint64_t judged_at_ = never;  // and the step that it was after
   std::uint64_t epochs_ = 0;         // at most: the options', or the source's where it has fewer
   std::string batches_of_epoch_;
+  std::filesystem::path resumed_from_;
   bool resumed_ = false;
   bool unsaved_ = false;         // resumed, and the own checkpoint may be another one
   std::uint64_t runs_seen_ = 0;  // of evaluations, since the epoch began
