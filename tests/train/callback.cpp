@@ -109,6 +109,11 @@ TEST_CASE("callback: every score arrives by its name") {
   CHECK(one->names == "test_loss@5 test_distance@5 ");
   CHECK(scores[0].value == t->progress().best);
   CHECK(scores[1].name == "distance");
+  auto const without = small::make({.max_epochs = 1, .log_every_n_steps = 2});
+  one->names.clear();
+  without->callbacks = {one};
+  without->fit(source);
+  CHECK(one->names == "train_loss@2 gradient_norm@2 train_loss@4 gradient_norm@4 ");
 }
 TEST_CASE("callback: names, values and gradients of the parameters are there on request") {
   struct looking : callback {

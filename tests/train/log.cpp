@@ -73,7 +73,19 @@ TEST_CASE("log: rows that are missing, cut or another training's are refused, an
   other[other.find("0.125")] = '1';
   refused(other);
   std::filesystem::remove(folder / "log.csv");
-  CHECK_THROWS_AS(epoch_log(folder.path(), 3, digest_after(3)), file_error);
+  CHECK_THROWS_WITH(epoch_log(folder.path(), 3, digest_after(3)),
+                    Catch::Contains("log.csv: expected the rows of epochs 1 to 3"));
+}
+TEST_CASE("log: the rows that it would begin with are told, and nothing is written") {
+  auto const folder = test::folder{};
+  write_epochs(folder, 5);
+  auto const whole = test::text_of(folder / "log.csv");
+  auto const rows = epoch_log::rows_of(folder.path(), 3, digest_after(3), {});
+  CHECK(std::count(rows.begin(), rows.end(), '\n') == 4);
+  CHECK(whole.starts_with(rows));
+  CHECK_THROWS_AS(epoch_log::rows_of(folder.path(), 6, digest_after(6), {}), file_error);
+  CHECK(test::text_of(folder / "log.csv") == whole);
+  CHECK(epoch_log::rows_of(folder / "none", 0, 0, {"a"}).ends_with(",a,seconds\n"));
 }
 TEST_CASE("log: lost or foreign lines of log.jsonl are written anew from the rows") {
   auto const folder = test::folder{};

@@ -147,13 +147,51 @@ TEST_CASE("model_checkpoint: a state with files that are no checkpoints is refus
 TEST_CASE("model_checkpoint: options that are none are refused") {
   CHECK_THROWS_WITH(model_checkpoint({.save_top_k = -2}),
                     "model_checkpoint: expected a save_top_k of -1 or more, got -2");
-  CHECK_THROWS_WITH(model_checkpoint({.folder = "../x"}), Catch::Contains("the name of a folder"));
+  for (auto const* const folder : {"", ".", "..", "../x", "x/", "/x"})
+    CHECK_THROWS_WITH(model_checkpoint({.folder = folder}),
+                      Catch::Contains("the name of a folder, got \"" + std::string{folder} + '"'));
   CHECK_THROWS_WITH(model_checkpoint({.every_n_epochs = 0}), Catch::Contains("above 0"));
   auto const data = small::points{};
   auto source = data.source();
   auto const t = small::make({});
   t->callbacks = {keeping({})};
   CHECK_THROWS_WITH(t->fit(source), Catch::Contains("expected a trainer with a folder"));
+}
+TEST_CASE("model_checkpoint: a text that no checkpoint holds is refused before a file is changed") {
+  auto const folder = test::folder{};
+  auto const data = small::points{};
+  auto source = data.source();
+  auto const fit = [&](trainer_options options, std::string const& name) {
+    options.max_epochs = 2;
+    options.folder = folder.path();
+    auto const t = small::make(std::move(options));
+    t->callbacks = {keeping({.folder = name})};
+    return t->fit(source);
+  };
+  fit({}, "checkpoints");
+  auto const before = small::files_of(folder.path());
+  CHECK_THROWS_WITH(fit({.settings = "data: caf\xe9.csv\n"}, "checkpoints"),
+                    "trainer: the checkpoint's \"settings\": expected UTF-8, byte 9 is none");
+  CHECK_THROWS_WITH(fit({.model = "caf\xe9"}, "checkpoints"),
+                    "trainer: the checkpoint's \"model\": expected UTF-8, byte 3 is none");
+  CHECK_THROWS_WITH(fit({}, "caf\xe9"), Catch::Contains("\"callbacks\": expected UTF-8"));
+  CHECK(small::files_of(folder.path()) == before);
+  CHECK(not exists(folder / "caf\xe9"));
+  CHECK(fit({.settings = "data: caf\xc3\xa9.csv\n"}, "caf\xc3\xa9") == ending::finished);
+}
+TEST_CASE("model_checkpoint: two of one folder are refused before they take each other's files") {
+  auto const folder = test::folder{};
+  auto const data = small::points{};
+  auto source = data.source();
+  auto const t = small::make({.max_epochs = 2, .folder = folder.path()});
+  t->callbacks = {keeping({.mode = monitor_mode::min}), std::make_shared<callback>(),
+                  keeping({.mode = monitor_mode::max})};
+  CHECK_THROWS_WITH(t->fit(source), Catch::Contains("got two of \"checkpoints\""));
+  CHECK(folder.files() == 0);
+  t->callbacks[2] = keeping({.folder = "worst", .mode = monitor_mode::max});
+  CHECK(t->fit(source) == ending::finished);
+  for (auto const* const name : {"checkpoints", "worst"})
+    CHECK(small::files_of(folder / name).size() == 1);
 }
 TEST_CASE(
     "model_checkpoint: a resume goes on from the best, the last or a path, to the same bits") {
@@ -300,4 +338,79 @@ TEST_CASE("model_checkpoint: killed at any boundary and resumed, the files end t
     CHECK(result_of(folder.path()) == want);
   }
   CHECK(kills >= 20);
+}
+
+namespace {
+/// Calls f at the boundaries where a fit begins, saves, or is between two steps.
+struct watching : callback {
+  std::function<void(std::string const&)> f;
+  void on_fit_start(fit_control&) override { f("start"); }
+  void on_checkpoint(fit_control&) override { f("checkpoint"); }
+  void between_steps(fit_control&) override { f("step"); }
+};
+[[nodiscard]] auto watched(std::filesystem::path const& folder, std::int64_t k,
+                           std::function<void(std::string const&)> f) {
+  auto t = restless({.max_epochs = 6, .folder = folder});
+  auto const last = std::make_shared<watching>();
+  last->f = std::move(f);
+  t->callbacks = {keeping({.save_top_k = k}), last};
+  return t;
+}
+}  // namespace
+
+TEST_CASE("model_checkpoint: a fit that goes on from an older one and fails can be resumed again") {
+  auto const data = small::points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  auto const older = std::string{"checkpoints/epoch=1-step=10.safetensors"};
+  auto const goes_on = [&](std::filesystem::path const& folder, std::string const& which,
+                           std::string const& fails) {
+    auto const t = watched(folder, -1, [&](auto const& here) {
+      if (here == fails) throw std::runtime_error("enough");
+    });
+    if (not which.empty()) t->resume(which == older ? (folder / older).string() : which);
+    return t->fit(source, monitor);
+  };
+  auto const whole = test::folder{};
+  goes_on(whole.path(), "", "");
+  auto const want = result_of(whole.path());
+  CHECK(want.size() == 6 + 2);
+  for (auto const* const at : {"start", "checkpoint", "step"}) {
+    auto const failed = test::folder{};
+    constexpr auto all = std::filesystem::copy_options::recursive;
+    copy(whole.path(), failed.path(), all | std::filesystem::copy_options::overwrite_existing);
+    CHECK_THROWS_WITH(goes_on(failed.path(), older, at), "enough");
+    if (at == std::string{"start"}) {
+      CHECK_THROWS_WITH(goes_on(failed.path(), "", at), "enough");  // a new one as well
+      CHECK(small::files_of(failed.path()) == small::files_of(whole.path()));
+    }
+    for (auto const& which : {older, std::string{"last"}, std::string{"best"}}) {
+      INFO("failed at its " << at << ", then " << which);
+      auto const folder = test::folder{};
+      copy(failed.path(), folder.path(), all);
+      CHECK(goes_on(folder.path(), which, "") == ending::finished);
+      CHECK(result_of(folder.path()) == want);
+    }
+  }
+}
+TEST_CASE("model_checkpoint: what a checkpoint keeps stays where a fit fails, and another begins") {
+  auto const data = small::points{};
+  auto source = data.source();
+  auto monitor = data.source(false);
+  for (auto const resumes : {false, true}) {
+    auto const folder = test::folder{};
+    auto known = std::string{};
+    auto t = watched(folder.path(), 1, {});
+    auto const& keeps = static_cast<model_checkpoint&>(*t->callbacks[0]);
+    static_cast<watching&>(*t->callbacks[1]).f = [&](auto const& here) {
+      if (here == "checkpoint") known = keeps.best_name();
+      if (here == "step" && not known.empty() && keeps.best_name() != known)
+        throw std::runtime_error("enough");
+    };
+    CHECK_THROWS_WITH(t->fit(source, monitor), "enough");
+    CHECK(keeps.best_name() != known);
+    if (resumes) t->resume();
+    CHECK_THROWS_WITH(t->fit(source, monitor), "enough");
+    CHECK_NOTHROW(watched(folder.path(), 1, {})->resume("best"));
+  }
 }

@@ -6,6 +6,7 @@
 #include <support/folder.hpp>
 #include <support/test.hpp>
 #include <tessera/data/batches.hpp>
+#include <tessera/train/model_checkpoint.hpp>
 #include <tessera/train/run_folder.hpp>
 #include <tessera/train/trainer.hpp>
 
@@ -81,6 +82,11 @@ int unlink(char const* path) noexcept { return call(SYS_unlinkat, AT_FDCWD, path
 int unlinkat(int folder, char const* path, int flags) noexcept {
   return call(SYS_unlinkat, folder, path, flags);
 }
+int remove(char const* path) noexcept {
+  struct stat facts{};
+  auto const is_folder = ::lstat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+  return call(SYS_unlinkat, AT_FDCWD, path, is_folder ? AT_REMOVEDIR : 0);
+}
 int rmdir(char const* path) noexcept { return call(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR); }
 int mkdir(char const* path, mode_t mode) noexcept {
   return call(SYS_mkdirat, AT_FDCWD, path, mode);
@@ -138,25 +144,29 @@ auto program(std::filesystem::path const& folder, double rate, bool resume) -> i
     return std::string_view{e.what()}.find(": ") == std::string_view::npos ? 4 : 2;
   }
 }
-/// The same in a process of its own; its exit code, or 99 where it was killed.
-auto outcome(std::filesystem::path const& folder, double rate, bool resume, plan p = {}) -> int {
+/// What it answers in a process of its own: its exit code, or 99 where it was killed.
+auto outcome_of(auto const& one, plan p) -> int {
   auto const child = ::fork();
   if (child == 0) {
     calls = 0;
     now = p;
-    ::_exit(program(folder, rate, resume));
+    ::_exit(one());
   }
   auto status = 0;
   if (child < 0 || ::waitpid(child, &status, 0) != child) return -1;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+auto outcome(std::filesystem::path const& folder, double rate, bool resume, plan p = {}) -> int {
+  return outcome_of([&] { return program(folder, rate, resume); }, p);
 }
 /// The files of a run; of its log what no clock decides.
 using files = std::map<std::string, std::string>;
 [[nodiscard]] auto files_of(std::filesystem::path const& folder) -> files {
   auto result = files{};
   for (auto const& entry : std::filesystem::directory_iterator{folder}) {
-    auto text = test::text_of(entry.path());
     auto const name = entry.path().filename().string();
+    if (name == "checkpoints") continue;  // a folder of them
+    auto text = test::text_of(entry.path());
     if (name.starts_with("log.")) {
       auto kept = std::string{};
       auto lines = std::istringstream{text};
@@ -247,4 +257,88 @@ TEST_CASE("run_folder: a run that dies at each of its calls in turn goes on to t
   }
   CHECK(deaths > 100);
   std::printf("%5ld calls\n", deaths);
+}
+
+namespace {
+constexpr auto older = "checkpoints/epoch=1-step=4.safetensors";
+
+/// Four epochs, all of which are kept, on from a checkpoint; a program like the one above.
+auto keeps_all(std::filesystem::path const& folder, std::string const& from) -> int {
+  try {
+    auto t = trainer<training_type, mse>({.max_epochs = 4, .folder = folder},
+                                         adam{.rate = old_rate}, {}, {});
+    t.callbacks = {std::make_shared<model_checkpoint>(model_checkpoint_options{.save_top_k = -1})};
+    if (not from.empty()) t.resume(from == older ? (folder / older).string() : from);
+    auto source = lane_batches(data(), 4);
+    return t.fit(source) == ending::finished ? 0 : 3;
+  } catch (std::exception const&) {
+    return 2;
+  }
+}
+/// The files of such a run, without what a writer that was killed left.
+[[nodiscard]] auto all_files_of(std::filesystem::path const& folder) -> files {
+  auto result = files_of(folder);
+  for (auto& [name, text] : files_of(folder / "checkpoints")) result["checkpoints/" + name] = text;
+  std::erase_if(result, [](auto const& each) { return each.first.ends_with(".part"); });
+  return result;
+}
+}  // namespace
+
+TEST_CASE("run_folder: a fit on from an older checkpoint, ended at each call, can be resumed") {
+  constexpr auto all = std::filesystem::copy_options::recursive;
+  auto const f = test::folder{};
+  auto const run = [&](char const* folder, std::string const& from, plan p = {}) {
+    return outcome_of([&] { return keeps_all(f / folder, from); }, p);
+  };
+  REQUIRE(run("whole", "") == 0);
+  auto const want = all_files_of(f / "whole");
+  REQUIRE(want.contains(older));
+  auto const is_ended = [&](plan p) {
+    std::filesystem::copy(f / "whole", f / "run", all);
+    auto const first = run("run", older, p);
+    REQUIRE((first == 0 || first == 2 || first == 99));
+    for (auto const* const from : {older, "last", "best"}) {
+      INFO("fault " << static_cast<int>(p.what) << " at call " << p.at << ", then " << from);
+      std::filesystem::copy(f / "run", f / "again", all);
+      REQUIRE(run("again", from) == 0);
+      REQUIRE(all_files_of(f / "again") == want);
+      std::filesystem::remove_all(f / "again");
+    }
+    std::filesystem::remove_all(f / "run");
+    return first != 0;
+  };
+  auto deaths = 0L;
+  while (is_ended({fault::killed, deaths + 1}))
+    (void)is_ended({fault::refused, ++deaths, ENOSPC, true});
+  CHECK(deaths > 50);
+  std::printf("%5ld calls\n", deaths);
+}
+TEST_CASE("run_folder: a fit that goes on in a new folder, ended at each call, can be resumed") {
+  constexpr auto all = std::filesystem::copy_options::recursive;
+  auto const f = test::folder{};
+  auto const run = [&](char const* folder, std::string const& from, plan p = {}) {
+    return outcome_of([&] { return keeps_all(f / folder, from); }, p);
+  };
+  REQUIRE(run("whole", "") == 0);
+  auto const from = (f / "whole" / older).string();
+  REQUIRE(run("want", from) == 0);
+  auto const want = all_files_of(f / "want");
+  REQUIRE(want.at("log.csv") == files_of(f / "whole").at("log.csv"));
+  auto const is_ended = [&](plan p) {
+    auto const first = run("run", from, p);
+    for (auto const& way : {std::string{"last"}, from}) {
+      INFO("fault " << static_cast<int>(p.what) << " at call " << p.at << ", then " << way);
+      if (way == "last" && not exists(f / "run/checkpoint.safetensors")) continue;
+      if (exists(f / "run")) std::filesystem::copy(f / "run", f / "again", all);
+      REQUIRE(run("again", way) == 0);
+      REQUIRE(all_files_of(f / "again") == want);
+      std::filesystem::remove_all(f / "again");
+    }
+    std::filesystem::remove_all(f / "run");
+    return first != 0;
+  };
+  auto deaths = 0L;
+  while (is_ended({fault::killed, deaths + 1}))
+    (void)is_ended({fault::refused, ++deaths, ENOSPC, true});
+  CHECK(deaths > 50);
 }

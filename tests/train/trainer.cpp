@@ -378,3 +378,34 @@ TEST_CASE("trainer: a source of fewer epochs than are allowed ends the training 
   last->resume();
   CHECK(last->fit(another) == ending::finished);
 }
+TEST_CASE("trainer: another folder's checkpoint is gone on with in a new folder, with its log") {
+  auto const data = sines(3, 40);
+  auto source = windows_of(data);
+  auto const options = [](std::filesystem::path const& folder, std::uint64_t epochs) {
+    return trainer_options{.max_epochs = epochs, .folder = folder};
+  };
+  auto const old = test::folder{};
+  make<windowed>(options(old.path(), 2))->fit(source);
+  auto const file = old / "checkpoint.safetensors";
+  std::filesystem::create_directory(old / "some");
+  copy(file, old / "some/one");
+  auto const log = bytes_of_file(old / "log.csv");
+  for (auto const& from : {file, old / "some/one"}) {
+    auto const folder = test::folder{};
+    auto const t = make<windowed>(options(folder / "new", 3));
+    t->resume(from.string());
+    CHECK(t->fit(source) == ending::finished);
+    CHECK(bytes_of_file(folder / "new/log.csv").starts_with(log));
+    CHECK(read_epoch_log(folder / "new").size() == 3);
+    auto const again = make<windowed>(options(folder / "new", 4));
+    again->resume();
+    CHECK(again->fit(source) == ending::finished);
+  }
+  CHECK(bytes_of_file(old / "log.csv") == log);
+  auto const alone = test::folder{};
+  copy(file, alone / "one");
+  auto const t = make<windowed>(options(alone / "new", 3));
+  t->resume((alone / "one").string());
+  CHECK_THROWS_WITH(t->fit(source), Catch::Contains("new/log.csv: expected the rows of epochs 1"));
+  CHECK(std::filesystem::is_empty(alone / "new"));
+}

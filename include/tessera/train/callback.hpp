@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -125,6 +126,8 @@ struct callback {
   [[nodiscard]] virtual auto state() const -> std::string { return {}; }
   /// Errors  std::invalid_argument for a text that is no state
   virtual void restore(std::string const& /*state*/) {}
+  /// The folder within the trainer's where it alone keeps files; empty: it keeps none there.
+  [[nodiscard]] virtual auto own_folder() const -> std::string { return {}; }
   /// The file that a state holds for the best, within the folder; empty where there is none.
   [[nodiscard]] virtual auto best_file(std::string const& /*state*/) const -> std::string {
     return {};
@@ -168,6 +171,15 @@ void each_state(callbacks const& all, auto const& f) {
   auto text = std::string{};
   each_state(all, [&](std::string const&, callback const& one) { text += one.settings() + ' '; });
   return text;
+}
+/// Errors  std::invalid_argument where two would take each other's files away
+inline void check_folders(callbacks const& all) {
+  auto taken = std::set<std::string>{};
+  for (auto const& one : all)
+    if (auto const name = one->own_folder(); not name.empty() && not taken.insert(name).second)
+      throw std::invalid_argument(
+          "trainer: expected callbacks that keep files in folders of their own, got two of \"" +
+          name + '"');
 }
 /// The states that a checkpoint has; all of them come from it, or none.
 ///

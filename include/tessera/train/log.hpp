@@ -74,6 +74,15 @@ namespace detail {
         .append(value.empty() || value.ends_with("inf") ? "null" : value);
   return text + "}\n";
 }
+/// log.jsonl by the text of log.csv.
+[[nodiscard]] inline auto json_of_rows(std::string const& text) -> std::string {
+  auto rows = std::istringstream{text};
+  auto header = std::string{};
+  std::getline(rows, header);
+  auto lines = std::string{};
+  for (auto row = std::string{}; std::getline(rows, row);) lines += json_of_row(header, row);
+  return lines;
+}
 /// FNV-1a over one row after another.
 [[nodiscard]] inline auto digest_of(std::uint64_t before, std::string_view row) -> std::uint64_t {
   auto digest = before == 0 ? 0xCBF29CE484222325U : before;
@@ -101,26 +110,32 @@ class epoch_log {
   explicit epoch_log(std::filesystem::path folder, std::uint64_t epochs = 0,
                      std::uint64_t digest = 0, std::vector<std::string> const& scores = {})
       : folder_(std::move(folder)), header_(header_with(scores)) {
-    auto rows = header_ + '\n';
-    auto lines = std::string{};
-    if (epochs > 0) {
-      auto file = std::istringstream{read_text(folder_ / "log.csv")};
-      auto row = std::string{};
-      auto found = std::uint64_t{0};
-      auto whole = std::getline(file, row) && row == header_;
-      for (auto n = std::uint64_t{0}; whole && n < epochs; ++n) {
-        whole = static_cast<bool>(std::getline(file, row)) && not file.eof();
-        found = detail::digest_of(found, std::string_view{row}.substr(0, row.rfind(',')));
-        rows += row + '\n';
-        lines += detail::json_of_row(header_, row);
-      }
-      if (not whole || found != digest)
-        throw file_error(folder_ / "log.csv",
-                         "expected the rows of epochs 1 to " + std::to_string(epochs) +
-                             ", as this training wrote them before its checkpoint");
-    }
+    auto const rows = rows_of(folder_, epochs, digest, scores);
     write_file(folder_ / "log.csv", rows);
-    write_file(folder_ / "log.jsonl", lines);
+    write_file(folder_ / "log.jsonl", detail::json_of_rows(rows));
+  }
+  /// The text that such a log.csv begins with. Nothing is written.
+  [[nodiscard]] static auto rows_of(std::filesystem::path const& folder, std::uint64_t epochs,
+                                    std::uint64_t digest, std::vector<std::string> const& scores)
+      -> std::string {
+    auto const columns = header_with(scores);
+    auto rows = columns + '\n';
+    if (epochs == 0) return rows;
+    auto const path = folder / "log.csv";
+    auto error = std::error_code{};
+    auto file = std::istringstream{exists(path, error) ? read_text(path) : ""};
+    auto row = std::string{};
+    auto found = std::uint64_t{0};
+    auto whole = std::getline(file, row) && row == columns;
+    for (auto n = std::uint64_t{0}; whole && n < epochs; ++n) {
+      whole = static_cast<bool>(std::getline(file, row)) && not file.eof();
+      found = detail::digest_of(found, std::string_view{row}.substr(0, row.rfind(',')));
+      rows += row + '\n';
+    }
+    if (not whole || found != digest)
+      throw file_error(path, "expected the rows of epochs 1 to " + std::to_string(epochs) +
+                                 ", as this training wrote them before its checkpoint");
+    return rows;
   }
   /// The folder of both files has another name now.
   void move_to(std::filesystem::path folder) { folder_ = std::move(folder); }

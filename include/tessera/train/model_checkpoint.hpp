@@ -7,7 +7,7 @@
 namespace tessera {
 
 struct model_checkpoint_options {
-  std::string folder = "checkpoints";  ///< in the trainer's; of this one alone
+  std::string folder = "checkpoints";  ///< in the trainer's; two of one are refused
   std::string monitor = "loss";        ///< empty: the newest are kept
   monitor_mode mode = monitor_mode::of_score;
   std::int64_t save_top_k = 1;            ///< -1 keeps all, 0 none
@@ -21,6 +21,7 @@ struct model_checkpoint_options {
 ///
 /// A file is written before the trainer's checkpoint knows of it, and one that is no longer wanted
 /// goes only after that: so a process that is killed anywhere and resumed ends with the same files.
+/// Where an older checkpoint is resumed, those of later steps go so, too.
 ///
 /// State   the files that are kept, and the score of the last validation
 /// Errors  std::invalid_argument for a trainer without folder, a monitor that no score has, a
@@ -33,7 +34,7 @@ class model_checkpoint : public callback {
       throw std::invalid_argument("model_checkpoint: expected a save_top_k of -1 or more, got " +
                                   std::to_string(options_.save_top_k));
     auto const folder = std::filesystem::path(options_.folder);
-    if (folder.empty() || folder != folder.filename())
+    if (folder.empty() || folder != folder.filename() || folder == "." || folder == "..")
       throw std::invalid_argument("model_checkpoint: expected the name of a folder, got \"" +
                                   options_.folder + '"');
     if (options_.every_n_train_steps == 0 && options_.every_n_epochs == 0)
@@ -47,9 +48,10 @@ class model_checkpoint : public callback {
     if (fit.options().folder.empty())
       throw std::invalid_argument("model_checkpoint: expected a trainer with a folder, got none");
     detail::make_folder(folder(fit));
+    forget_missing(fit);
+    unwanted_.clear();  // a fit that failed may have left some that a checkpoint knows
     swept_ = false;
     due_ = false;
-    if (fit.progress().step > 0) sweep(fit);  // else after the first checkpoint of the new run
   }
   void on_validation_end(fit_control&, validation_report const& r) override {
     if (not options_.monitor.empty())
@@ -96,6 +98,7 @@ class model_checkpoint : public callback {
         throw std::invalid_argument("a callback's state has the file \"" + one.name + '"');
     }
   }
+  [[nodiscard]] auto own_folder() const -> std::string override { return options_.folder; }
   [[nodiscard]] auto best_file(std::string const& state) const -> std::string override {
     auto found = model_checkpoint(options_);
     found.restore(state);
@@ -157,14 +160,15 @@ class model_checkpoint : public callback {
     if (std::filesystem::remove(path, error); error)
       throw file_error(path, "cannot be removed: " + error.message());
   }
-  /// Takes away what another run left, or this one before it was killed, and forgets files that are
-  /// gone, as where an older checkpoint is resumed.
+  /// Where an older checkpoint is resumed, some of its files may be gone.
+  void forget_missing(fit_control const& fit) {
+    std::erase_if(kept_, [&](auto const& one) { return not exists(folder(fit) / one.name); });
+  }
+  /// Takes away what another run left, or this one before it was killed.
   void sweep(fit_control const& fit) {
     swept_ = true;
-    auto const here = folder(fit);
-    std::erase_if(kept_, [&](auto const& one) { return not exists(here / one.name); });
     auto stale = std::vector<std::filesystem::path>{};
-    for (auto const& entry : std::filesystem::directory_iterator{here}) {
+    for (auto const& entry : std::filesystem::directory_iterator{folder(fit)}) {
       auto const name = entry.path().filename().string();
       if (is_own(name) && not keeps(fit, name)) stale.push_back(entry.path());
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <tessera/io/json_text.hpp>
 #include <tessera/train/callback.hpp>
 #include <tessera/train/checkpoint.hpp>
 #include <tessera/train/described.hpp>
@@ -87,7 +88,9 @@ class trainer : private fit_control {
   /// The folder of checkpoint and logs has another name now: see run_folder.hpp.
   void move_to(std::filesystem::path folder) { options_.folder = std::move(folder); }
   /// Goes on from a checkpoint: "last" is the one that the folder's run wrote last, "best" the best
-  /// of those that a model_checkpoint kept; or a path.
+  /// of those that a model_checkpoint kept; or a path. The fit writes its own checkpoint before it
+  /// cuts the log or takes away a file: until then the folder is what it was. A folder without a
+  /// log gets the one that lies beside the checkpoint, or beside its folder.
   ///
   /// Errors  safetensors_error where it is of another training: other parameters, optimizer, loss,
   ///         schedule, parts, callbacks, or options and settings that change what a step does;
@@ -101,7 +104,10 @@ class trainer : private fit_control {
         file, *training_, best_model, progress_, facts(), options_.settings, parts_.all,
         [&](training_progress const& p, training_facts const& found) { accept(p, found); });
     judged_at_ = never;  // what this object has seen is of another training
+    auto error = std::error_code{};
+    resumed_from_ = std::filesystem::absolute(file, error);
     resumed_ = true;
+    unsaved_ = true;
   }
 
   /// Trains until epochs, steps or time are done, a callback stops it or an interrupt is requested.
@@ -249,6 +255,7 @@ class trainer : private fit_control {
   void save_own() {
     wants_checkpoint_ = false;
     if (writes()) save(checkpoint_file());
+    unsaved_ = false;
     saved_ = clock::now();
     if (not writes()) return;
     if (on_checkpoint) on_checkpoint();
@@ -259,6 +266,30 @@ class trainer : private fit_control {
     tell([&](callback& one) { one.between_steps(*this); });
     if (leaves || wants_checkpoint_ || seconds_since(saved_) >= options_.checkpoint_seconds)
       save_own();
+  }
+  [[nodiscard]] auto folder_of_log() const -> std::filesystem::path {
+    if (resumed_from_.empty()) return options_.folder;
+    auto error = std::error_code{};
+    auto const beside = resumed_from_.parent_path();
+    for (auto const& folder : {options_.folder, beside, beside.parent_path()})
+      if (exists(folder / "log.csv", error)) return folder;
+    return options_.folder;
+  }
+  /// Brings a log that the folder lacks, before a checkpoint is there that needs its rows.
+  ///
+  /// Errors  file_error where it has not the rows of the epochs before
+  void check_log(std::vector<std::string> const& scores) const {
+    auto const from = folder_of_log();
+    auto const rows = epoch_log::rows_of(from, progress_.epoch, progress_.log, scores);
+    if (from != options_.folder) write_file(options_.folder / "log.csv", rows);
+  }
+  /// Errors  std::invalid_argument for a text that no checkpoint holds
+  void check_texts() const {
+    auto texts = facts();
+    texts["settings"] = options_.settings;
+    for (auto const& [name, text] : texts)
+      if (auto const fault = fault_of_utf8(text); not fault.empty())
+        throw std::invalid_argument("trainer: the checkpoint's \"" + name + "\": " + fault);
   }
   /// Errors  std::invalid_argument where no score has the name of the monitor
   void check_monitor(std::vector<std::string> const& names) const {
@@ -322,15 +353,20 @@ class trainer : private fit_control {
     auto rows = std::optional<epoch_log>{};
     wait_on<backend>();  // an initialization may still run
     check_progress(source);
+    detail::check_folders(callbacks);
     if (writes()) {
+      check_texts();
       detail::make_folder(options_.folder);
-      rows.emplace(options_.folder, progress_.epoch, progress_.log, scores);
+      check_log(scores);
     }
     saved_ = began_ = clock::now();
     done_ = 0;
     stops_ = false;
     tell([&](callback& one) { one.on_fit_start(*this); });
     if (not resumed_ && progress_.step == 0) begin(validate);
+    if (unsaved_) save_own();
+    // The rows that it drops are of the checkpoint before this one.
+    if (writes()) rows.emplace(options_.folder, progress_.epoch, progress_.log, scores);
     for (;;) {
       // An epoch that was begun is ended, too, where its last step was the last of all.
       if (auto const how = ended(); how && (progress_.batch == 0 || not is_done())) {
@@ -373,7 +409,7 @@ class trainer : private fit_control {
       auto const ends = progress_.batch == batches;
       if constexpr (validates<Validate>)
         if (is_validated(false) && not ends && first / every != progress_.batch / every)
-          (void)judge(validated_by(validate));
+          (void)judge(validated_by(validate), true);
       if (ends || ended()) break;
       auto const leaves = interrupt_guard::requested() || has_enough();
       rest(leaves);
@@ -459,8 +495,9 @@ class trainer : private fit_control {
   }
 
   // -- validations -------------------------------------------------------------------------------
-  /// Keeps the parameters where they are the best, and tells the scores. Returns what decides.
-  auto judge(scores_type scores) -> double {
+  /// Keeps the parameters where they are the best, and tells the scores; loggers, where they are of
+  /// a validation. Returns what decides.
+  auto judge(scores_type scores, bool is_validation) -> double {
     auto const monitored = monitored_of(scores);
     auto report = validation_report{.epoch = progress_.epoch + 1, .step = progress_.updates};
     ++progress_.validations;
@@ -474,7 +511,7 @@ class trainer : private fit_control {
     report.scores = judged_ = std::move(scores);
     judged_at_ = progress_.updates;
     tell([&](callback& one) { one.on_validation_end(*this, report); });
-    log_scores("val_", report.scores);
+    if (is_validation) log_scores("val_", report.scores);
     return monitored;
   }
   auto validated_by(auto const& validate) -> scores_type {
@@ -495,7 +532,7 @@ class trainer : private fit_control {
     auto monitored = none;
     auto const validated = not validates<Validate> || is_validated(last);
     if (validated && judged_at_ != progress_.updates)
-      monitored = judge(measure());
+      monitored = judge(measure(), validates<Validate>);
     else if (validated)
       monitored = monitored_of(judged_);
     auto report = epoch_report{.epoch = progress_.epoch + 1,
@@ -549,7 +586,9 @@ class trainer : private fit_control {
   std::uint64_t judged_at_ = never;  // and the step that it was after
   std::uint64_t epochs_ = 0;         // at most: the options', or the source's where it has fewer
   std::string batches_of_epoch_;
+  std::filesystem::path resumed_from_;
   bool resumed_ = false;
+  bool unsaved_ = false;         // resumed, and the own checkpoint may be another one
   std::uint64_t runs_seen_ = 0;  // of evaluations, since the epoch began
   bool stops_ = false;
   bool wants_checkpoint_ = false;
