@@ -16,7 +16,7 @@
 
 /// Products of matrices on the device: tiles of ours; or cuBLASLt, for device code that is compiled
 /// with TESSERA_CUBLASLT and linked with it.
-namespace tessera::device {
+namespace tessera::device::inline TESSERA_DEVICE_TARGET {
 
 /// A matrix by the distances of its rows and columns.
 template <class T> struct matrix {
@@ -156,8 +156,6 @@ class library_product {
   std::map<key, std::unique_ptr<plan>> plans_;
 };
 
-namespace detail {
-
 struct fill_rows {
   std::size_t columns;
   float const* bias;
@@ -168,14 +166,12 @@ struct fill_rows {
   }
 };
 
-}  // namespace detail
-
 /// On the queue of this thread; a bias goes to y first.
 inline void multiply_by_library(product<float> const& p) {
   static thread_local auto library = library_product{};
   auto& q = current();
   if (p.from == start::bias)
-    for_each(p.rows * p.columns, detail::fill_rows{p.columns, p.bias, p.y, p.y_row});
+    for_each(p.rows * p.columns, fill_rows{p.columns, p.bias, p.y, p.y_row});
   if (not q.is_replaying()) library(p, q.stream());
 }
 
@@ -203,7 +199,7 @@ void multiply_weights(std::size_t rows, std::size_t columns, std::size_t depth,
                    weight_lines<T, Stored>{b}, outputs<T>{y, y_row}, from, bias);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::inline TESSERA_DEVICE_TARGET
 
 namespace tessera {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 /// Products by tiles that go through the memory that a block shares, of whatever has lines.
-namespace tessera::device {
+namespace tessera::device::inline TESSERA_DEVICE_TARGET {
 
 /// What an output starts from; `y_last` is zero, and y is added to what comes out.
 enum class start { zero, bias, y, y_last };
@@ -269,4 +269,4 @@ void multiply_lines(std::size_t rows, std::size_t columns, std::size_t depth, A 
     run(std::integral_constant<std::size_t, 32>{});
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::inline TESSERA_DEVICE_TARGET

@@ -127,6 +127,8 @@ template <class Join, class T, class Columns> struct join_columns_body {
     one_lane::store(out + at, columns.join(start, at % results, first, end));
   }
 };
+inline namespace TESSERA_DEVICE_TARGET {
+
 /// Columns of more than 128 outer indices are cut into parts of at least 16, joined in their order;
 /// of so many columns that parts of them do not fit, each is joined by one thread.
 template <class Join, class T, class Columns>
@@ -143,6 +145,8 @@ void join_columns(Columns const& columns, std::size_t results, std::size_t outer
   device::for_each(parts * results, body{columns, of_parts.data(), results, outer, each, false});
   join_columns<Join>(columns_of_rows<Join, T>{of_parts.data(), results}, results, parts, out, adds);
 }
+
+}  // namespace TESSERA_DEVICE_TARGET
 
 }  // namespace detail
 
@@ -173,7 +177,7 @@ template <class Join> struct kernel_for<detail::reduce_fn<Join>, cuda> {
 
 }  // namespace tessera
 
-namespace tessera::device {
+namespace tessera::device::inline TESSERA_DEVICE_TARGET {
 
 /// sums += the rows of dy (rows, width).
 template <class T> void add_rows(std::size_t rows, std::size_t width, T const* dy, T* sums) {
@@ -181,4 +185,4 @@ template <class T> void add_rows(std::size_t rows, std::size_t width, T const* d
       tessera::detail::columns_of_rows<reductions::adds, T>{dy, width}, width, rows, sums, true);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::inline TESSERA_DEVICE_TARGET
