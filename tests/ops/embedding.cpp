@@ -8,10 +8,10 @@
 using namespace tessera;
 
 TEST_CASE("embedding: the nearest whole number names the row") {
-  static_assert(detail::row_of_table(3.0F, 4) == 3);
-  static_assert(detail::row_of_table(2.6, 4) == 3);
-  static_assert(detail::row_of_table(-0.2F, 4) == 0);
-  CHECK(detail::row_of_table(16777214.0F, 16777215) == 16777214);
+  static_assert(detail::row_or_end(3.0F, 4) == 3);
+  static_assert(detail::row_or_end(2.6, 4) == 3);
+  static_assert(detail::row_or_end(-0.2F, 4) == 0);
+  CHECK(detail::row_or_end(16777214.0F, 16777215) == 16777214);
 }
 TEMPLATE_TEST_CASE("embedding: on cuda a number that names no row gives NaN and adds nothing", "",
                    float, double, std::int32_t, std::int64_t, std::uint8_t) {

@@ -22,8 +22,7 @@ template <class T> [[nodiscard]] constexpr auto row_or_end(T x, std::size_t rows
   auto const row = inside ? static_cast<std::size_t>(x) : rows;
   return inside && x - static_cast<T>(row) >= T{0.5} ? row + 1 : row;
 }
-template <class T> [[nodiscard]] constexpr auto row_of_table(T x, std::size_t rows) -> std::size_t {
-  auto const row = row_or_end(x, rows);
+[[nodiscard]] constexpr auto existing_row(std::size_t row, std::size_t rows) -> std::size_t {
   require(row < rows, "embedding: x names no row of the table");
   return row;
 }
@@ -36,7 +35,7 @@ template <> struct kernel_for<detail::embedding_fn, reference> {
   static constexpr void forward(std::size_t count, I const* x, std::size_t rows, std::size_t width,
                                 weight_matrix<T, Stored> const& weight, T* y) {
     for (auto i = std::size_t{0}; i < count; ++i) {
-      auto const row = detail::row_of_table(x[i], rows);
+      auto const row = detail::existing_row(detail::row_or_end(x[i], rows), rows);
       for (auto k = std::size_t{0}; k < width; ++k) y[i * width + k] = weight.at(row, k);
     }
   }
@@ -44,7 +43,7 @@ template <> struct kernel_for<detail::embedding_fn, reference> {
   static constexpr void parameters(std::size_t count, I const* x, std::size_t rows,
                                    std::size_t width, T const* dy, T* dweight) {
     for (auto i = std::size_t{0}; i < count; ++i) {
-      auto* const to = dweight + detail::row_of_table(x[i], rows) * width;
+      auto* const to = dweight + detail::existing_row(detail::row_or_end(x[i], rows), rows) * width;
       for (auto k = std::size_t{0}; k < width; ++k) to[k] += dy[i * width + k];
     }
   }
