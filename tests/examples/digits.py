@@ -58,6 +58,16 @@ with tempfile.TemporaryDirectory() as name:
     done = run("train", "--fast-dev-run", 1, "--output", folder / "trial")
     check(done.returncode == 0 and list((folder / "trial").iterdir()) == [], "a trial keeps nothing")
 
+    table = pathlib.Path(__file__).parents[2].joinpath("examples", "digits", "digits.npy").read_bytes()
+    header = 10 + int.from_bytes(table[8:10], "little")
+
+    def changed(name, at, value):
+        (folder / name).write_bytes(table[:header + at] + bytes([value]) + table[header + at + 1:])
+        return folder / name
+
+    few = table[:header].replace(b"(1797, 65), }", b"(63, 65), }  ") + table[header:header + 63 * 65]
+    (folder / "few.npy").write_bytes(few)
+
     program.refuses(
             (["train", "--device", "cuda"], "--device: cuda was asked for"),
             (["train", "--limit-train-batches", "2.5"], "--limit-train-batches"),
@@ -65,6 +75,11 @@ with tempfile.TemporaryDirectory() as name:
             (["train", "--max-epochs", 0], "--max-epochs"),
             (["train", "--max-epochs", "many"], "--max-epochs"),
             (["train", "--data", folder / "none.npy"], "none.npy"),
+            (["train", "--data", changed("class.npy", 65 * 5 + 64, 10)],
+             "class.npy: row 5: expected a class from 0 to 9, found 10"),
+            (["train", "--data", changed("pixel.npy", 65 * 7 + 3, 17)],
+             "pixel.npy: row 7: expected a pixel from 0 to 16, found 17"),
+            (["train", "--data", folder / "few.npy"], "few.npy: expected at least 64 rows, found 63"),
             (["train", "--data", program.path, "--output", folder / "x"], "is no .npy file"),
             (["sample", "--output", folder / "nothing"], "nothing"),
             (["sample", "--guidance", -1], "--guidance"),
