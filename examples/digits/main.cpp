@@ -137,24 +137,28 @@ class loss_log : public callback {
       std::printf("epoch %zu of %zu, loss %.4f\n", epoch, epochs, r.training_loss),
           std::fflush(stdout);
   }
+  void on_train_batch_end(fit_control&, batch_report const& r) override {
+    is_cut_ = r.batch < r.batches;
+  }
+  void on_fit_end(fit_control& fit, ending how) override {
+    auto const& options = fit.options();
+    auto const* const again = "; to go on: the same command with --resume";
+    if (options.fast_dev_run > 0) return;
+    if (how == ending::interrupted) std::printf("interrupted%s\n", again);
+    if (how == ending::out_of_time) std::printf("out of time (--max-time)%s\n", again);
+    if (how == ending::stopped_early) std::printf("stopped early (--patience)\n");
+    auto const has_all = options.max_steps > 0 && fit.progress().updates == options.max_steps;
+    if (how == ending::finished && is_cut_ && not has_all)
+      std::printf("out of time (--max-time) in the last epoch\n");
+  }
   [[nodiscard]] auto settings() const -> std::string override { return "loss_log()"; }
   [[nodiscard]] auto state() const -> std::string override { return text_; }
   void restore(std::string const& text) override { text_ = text; }
 
  private:
   std::string text_ = "epoch,loss\n";
+  bool is_cut_ = false;  // the epoch, before its last batch
 };
-
-/// Tells why a training ended before its last epoch.
-void tell(ending how, settings const& s) {
-  if (how == ending::interrupted)
-    std::printf("interrupted; to go on: the same command with --resume\n");
-  if (how == ending::out_of_time)
-    std::printf("out of time (--max-time); to go on: the same command with --resume\n");
-  if (how == ending::stopped_early)
-    std::printf("stopped early: no smaller loss in %zu epochs (--patience)\n",
-                static_cast<std::size_t>(s.training.patience));
-}
 
 /// Trains the denoiser, and keeps the average of its weights. 130 where it was interrupted.
 auto train_denoiser(settings const& s, split_data const& data, run_folder& run,
@@ -180,7 +184,6 @@ auto train_denoiser(settings const& s, split_data const& data, run_folder& run,
   auto const numbers = numbers_of(*p);
   auto const how = by(std::move(task), data.train, {numbers.begin(), numbers.end()});
   if (s.training.fast_dev_run > 0) return 0;
-  tell(how, s);
   if (how == ending::interrupted) return 130;
   write_file(run.path() / "losses.csv", log->state());
   save_parameters(run.path() / denoiser_file, *p, {{"settings", described}});

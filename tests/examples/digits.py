@@ -101,7 +101,9 @@ with tempfile.TemporaryDirectory() as name:
     check(process.returncode == 130 and "interrupted in the classifier" in rest and not (folder / "early").exists(),
           f"Ctrl-C ends the classifier's training, too: {process.returncode} {rest}")
     done = run(*short("patient", "--patience", "1", "--min-delta", "1000", "--max-time", "1000")[1:])
-    check("stopped early" in done.stdout, f"it says why it ended: {done}")
+    check("stopped early (--patience)" in done.stdout, f"it says why it ended: {done}")
+    done = run("train", "--classifier-epochs", 1, "--max-epochs", 1, "--max-time", 0.001, "--output", folder / "timed")
+    check("out of time (--max-time) in the last epoch" in done.stdout, f"in the last epoch, too: {done}")
 
     table = pathlib.Path(__file__).parents[2].joinpath("examples", "digits", "digits.npy").read_bytes()
     header = 10 + int.from_bytes(table[8:10], "little")
