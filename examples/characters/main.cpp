@@ -133,11 +133,12 @@ class loss_log : public callback {
     if (how == ending::out_of_time) std::printf("out of time (--max-time)%s\n", again);
     // What stops a training in its last epoch finishes it.
     auto const is_cut = how == ending::finished && fit.progress().updates < options.max_steps;
+    auto const is_late = is_cut && options.max_time > 0 && seconds() >= options.max_time;
     if (how == ending::stopped_early || is_cut)
-      std::printf("stopped early at step %zu of %zu (%s)\n",
+      std::printf("%s at step %zu of %zu\n",
+                  is_late ? "out of time (--max-time)" : "stopped early (--patience)",
                   static_cast<std::size_t>(fit.progress().updates),
-                  static_cast<std::size_t>(options.max_steps),
-                  is_cut && options.max_time > 0 ? "--patience or --max-time" : "--patience");
+                  static_cast<std::size_t>(options.max_steps));
   }
   [[nodiscard]] auto text() const -> std::string const& { return text_; }
 
@@ -153,6 +154,9 @@ class loss_log : public callback {
 
  private:
   using clock = std::chrono::steady_clock;
+  [[nodiscard]] auto seconds() const -> double {
+    return std::chrono::duration<double>(clock::now() - began_).count();
+  }
   /// A row with the mean loss of the steps since the row before.
   void add(std::uint64_t step, char const* held_out) {
     mean_ = sum_ / static_cast<double>(count_);
@@ -166,8 +170,7 @@ class loss_log : public callback {
   void print(fit_control& fit, char const* held_out) const {
     std::printf("step %zu of %zu, loss %.4f%s, %.0f s\n",
                 static_cast<std::size_t>(fit.progress().updates),
-                static_cast<std::size_t>(fit.options().max_steps), mean_, held_out,
-                std::chrono::duration<double>(clock::now() - began_).count());
+                static_cast<std::size_t>(fit.options().max_steps), mean_, held_out, seconds());
     std::fflush(stdout);
   }
   std::string text_ = "step,loss,held_out\n";

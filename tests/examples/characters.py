@@ -80,8 +80,12 @@ with tempfile.TemporaryDirectory() as name:
                "--patience", 1, "--min-delta", 100, "--output", folder / "early")
     rows = [line.split(",") for line in (folder / "early" / "losses.csv").read_text().splitlines()[1:]]
     check([row[0] for row in rows] == ["20", "40"] and all(row[2] for row in rows), f"both are measured: {rows}")
-    check("nan" not in done.stdout and "stopped early at step 40 of 60 (--patience)" in done.stdout and "step 20 of 60" in done.stdout,
+    check("nan" not in done.stdout and "stopped early (--patience) at step 40 of 60" in done.stdout and "step 20 of 60" in done.stdout,
           f"it says what it measured and why it ended: {done.stdout}")
+
+    done = run("train", "--text", text, "--max-steps", 60, "--max-time", 0.001, "--limit-val-batches", 1, "--output",
+               folder / "timed")
+    check("out of time (--max-time) at step 1 of 60" in done.stdout, f"it says that, too: {done.stdout}")
 
     accents = folder / "accents"
     accents.write_text(licence * (400_000 // len(licence)) + "\u00e9" * 1000)
