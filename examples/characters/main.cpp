@@ -3,9 +3,12 @@
 #include <tessera/program/training_settings.hpp>
 #include <tessera/random/token_sampler.hpp>
 
+#include <boost/crc.hpp>
+
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 
 #include "training.hpp"
 
@@ -33,13 +36,11 @@ struct settings {
   static void visit(auto const& f, auto& s) {
     f("output", s.output, "folder of the trained model and the picture", {.changes_result = false});
     f("seed", s.seed, "of the start and the draws", {.high = 4294967295});
-    f("text", s.text, "a file, or a folder of files without extension", {.command = "train"});
+    f("text", s.text, "a file of ASCII, or a folder of such files without extension",
+      {.command = "train"});
     f("learning_rate", s.learning_rate, "at its highest",
       {.low = 1e-9, .high = 10, .command = "train"});
-    auto const but_epochs = [&](std::string_view name, auto& value, auto const&... about) {
-      if (name != "max_epochs") f(name.data(), value, about...);  // the steps decide
-    };
-    training_settings::visit(but_epochs, s.training, "train");
+    visit_training(f, s.training);
     tracking::logger_settings::visit(f, s.tracking, "train");
     f("prompt", s.prompt, "what the text begins with", {.command = "generate"});
     f("length", s.length, "characters to write", {.command = "generate"});
@@ -49,19 +50,46 @@ struct settings {
     f("top_p", s.sampler.top_p, "of those that hold so much probability",
       {.low = 1e-9, .high = 1, .command = "generate"});
   }
+
+ private:
+  /// The steps decide, not the epochs; the beginnings of an epoch's rows are in memory.
+  static void visit_training(auto const& f, auto& s) {
+    auto const fitting = [&](std::string_view name, auto& value, char const* help,
+                             setting_rules rules) {
+      if (name == "max_epochs") return;
+      if (name == "max_steps") {
+        help = "updates of the parameters";
+        rules.low = 2;
+        rules.high = 100'000'000;
+      }
+      if (name == "accumulate_grad_batches") rules.high = 1000;
+      f(name.data(), value, help, rules);
+    };
+    training_settings::visit(fitting, s, "train");
+  }
 };
 
-[[nodiscard]] auto model_file(settings const& s) -> fs::path {
-  return fs::path(s.output) / "model.safetensors";
+constexpr auto model_file = "model.safetensors";
+
+/// What decides a training: the settings, and the characters that it learns from.
+[[nodiscard]] auto described_training(settings const& s, std::string const& text) -> std::string {
+  auto sum = boost::crc_32_type{};
+  sum.process_bytes(text.data(), text.size());
+  char digest[64];
+  std::snprintf(digest, sizeof digest, "%zu characters, checksum %08x", text.size(),
+                static_cast<unsigned>(sum.checksum()));
+  return to_result_yaml(s) + "# text_digest: " + digest + '\n';
 }
 
-void draw(fs::path const& folder) {
+void draw(fs::path const& folder) try {
   run_gnuplot(folder,
               "set terminal pngcairo size 720,420 font ',11'\nset output 'losses.png'\n"
               "set datafile separator ','\nset grid\nset title 'Character model'\n"
               "set xlabel 'step'\nset ylabel 'cross-entropy (nats per character)'\n"
               "plot 'losses.csv' every ::1 using 1:2 with lines lw 1 title 'batch', "
               "'losses.csv' every ::1 using 1:3 with linespoints pt 7 ps 0.6 title 'held out'\n");
+} catch (std::runtime_error const& e) {
+  std::fprintf(stderr, "characters: no picture: %s\n", e.what());
 }
 
 /// The losses of a training as a file, a line for every 20 steps and for each measurement; a
@@ -76,53 +104,98 @@ class loss_log : public callback {
         fit.progress().updates + (batches - fit.progress().batch + together - 1) / together);
   }
   void on_optimizer_step(fit_control&, step_report const& r) override {
-    step_ = r.step;
     sum_ += r.loss;
     ++count_;
-    if (r.step % 20 == 0 && r.step != last_) add("");
+    if (r.step % 20 == 0 && r.step != last_) add(r.step, "");
+  }
+  void on_validation_end(fit_control& fit, validation_report const& r) override {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6f", r.scores[0].value);
+    if (count_ > 0)
+      add(r.step, text);
+    else if (text_.ends_with(",\n"))
+      text_.insert(text_.size() - 1, text);
+    else
+      return;  // no step since the last measurement
+    std::snprintf(text, sizeof text, ", held out %.4f", r.scores[0].value);
+    print(fit, text);
   }
   void on_train_epoch_end(fit_control& fit, epoch_report const& r) override {
-    char text[32] = "";
-    if (r.validated) std::snprintf(text, sizeof text, "%.6f", r.monitored_loss);
-    auto const mean = add(text);
-    std::printf("step %zu of %zu, loss %.4f, held out %.4f, %.0f s\n",
-                static_cast<std::size_t>(step_), static_cast<std::size_t>(fit.options().max_steps),
-                mean, r.monitored_loss,
-                std::chrono::duration<double>(clock::now() - began_).count());
-    std::fflush(stdout);
+    if (r.validated) return;
+    if (count_ > 0) add(fit.progress().updates, "");
+    print(fit, "");
+  }
+  void on_fit_end(fit_control& fit, ending how) override {
+    auto const& options = fit.options();
+    auto const* const again = "; to go on: the same command with --resume";
+    if (options.fast_dev_run > 0) return;
+    if (how == ending::interrupted) std::printf("interrupted%s\n", again);
+    if (how == ending::out_of_time) std::printf("out of time (--max-time)%s\n", again);
+    // What stops a training in its last epoch finishes it.
+    auto const is_cut = how == ending::finished && fit.progress().updates < options.max_steps;
+    auto const is_late = is_cut && options.max_time > 0 && seconds() >= options.max_time;
+    if (how == ending::stopped_early || is_cut)
+      std::printf("%s at step %zu of %zu\n",
+                  is_late ? "out of time (--max-time)" : "stopped early (--patience)",
+                  static_cast<std::size_t>(fit.progress().updates),
+                  static_cast<std::size_t>(options.max_steps));
   }
   [[nodiscard]] auto text() const -> std::string const& { return text_; }
 
   [[nodiscard]] auto settings() const -> std::string override { return "loss_log()"; }
   [[nodiscard]] auto state() const -> std::string override {
-    return described(sum_) + ' ' + described(count_) + '\n' + text_;
+    return described(sum_) + ' ' + described(count_) + ' ' + described(mean_) + '\n' + text_;
   }
   void restore(std::string const& state) override {
     auto words = std::istringstream{state};
-    words >> sum_ >> count_;
+    words >> sum_ >> count_ >> mean_;
     text_ = state.substr(state.find('\n') + 1);
   }
 
  private:
   using clock = std::chrono::steady_clock;
-  /// Returns the mean loss of the steps since the line before.
-  auto add(char const* held_out) -> double {
-    auto const mean = sum_ / static_cast<double>(count_);
+  [[nodiscard]] auto seconds() const -> double {
+    return std::chrono::duration<double>(clock::now() - began_).count();
+  }
+  /// A row with the mean loss of the steps since the row before.
+  void add(std::uint64_t step, char const* held_out) {
+    mean_ = sum_ / static_cast<double>(count_);
     char line[96];
-    std::snprintf(line, sizeof line, "%zu,%.6f,%s\n", static_cast<std::size_t>(step_), mean,
+    std::snprintf(line, sizeof line, "%zu,%.6f,%s\n", static_cast<std::size_t>(step), mean_,
                   held_out);
     text_ += line;
     sum_ = 0;
     count_ = 0;
-    return mean;
+  }
+  void print(fit_control& fit, char const* held_out) const {
+    std::printf("step %zu of %zu, loss %.4f%s, %.0f s\n",
+                static_cast<std::size_t>(fit.progress().updates),
+                static_cast<std::size_t>(fit.options().max_steps), mean_, held_out, seconds());
+    std::fflush(stdout);
   }
   std::string text_ = "step,loss,held_out\n";
-  std::uint64_t step_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t last_ = 0;  // of the epoch
   double sum_ = 0;
+  double mean_ = 0;  // of the last row
   clock::time_point began_;
 };
+
+/// Errors  file_error, and usage_error that names the checkpoint which was asked for
+[[nodiscard]] auto open_run(settings const& s, std::string const& described,
+                            std::string const& resume) -> run_folder {
+  if (s.output.empty()) throw usage_error("--output: expected a folder, got nothing");
+  try {
+    return run_folder({s.output,
+                       described,
+                       {model_file, "losses.csv", "losses.png", "plots.gp"},
+                       not resume.empty()});
+  } catch (file_error const& e) {
+    if (resume.empty() || resume == "last" || resume == "best") throw;
+    throw usage_error("--resume " + resume + ": expected a file of the run in " + s.output + ": " +
+                      e.what());
+  }
+}
 
 /// 130 where it was interrupted.
 auto train(settings const& s, std::string const& resume) -> int {
@@ -131,21 +204,29 @@ auto train(settings const& s, std::string const& resume) -> int {
   std::printf("%s\n", device.line.c_str());
   if (s.training.fast_dev_run > 0 && not resume.empty())
     throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
-  auto const text = split(load_text(s.text));
-  fs::create_directories(s.output);
+  auto const loaded = load_text(s.text);
+  auto const described = described_training(s, loaded.characters);
+  auto run = open_run(s, described, resume);
+  if (not run.resumes() && s.training.fast_dev_run == 0 &&
+      fs::exists(fs::path(s.output) / run_folder::checkpoint_file))
+    std::printf("the training in %s is replaced with the first checkpoint\n", s.output.c_str());
+  if (loaded.left_out > 0)
+    std::printf("%zu of %zu bytes are no ASCII and left out\n", loaded.left_out, loaded.bytes);
+  auto const text = split(loaded.characters);
   std::printf("%zu characters to learn from, %zu held out\n", text.train.size(),
               text.held_out.size());
   std::printf("%zu parameters, %zu bytes to train with\n", parameter_count<model>,
               memory_of<model, text_batch, call_mode::training, adamw>.total);
   auto const log = std::make_shared<loss_log>();
-  auto task = training_task{.options = s.training.options(),
+  auto task = training_task{.run = run,
+                            .options = s.training.options(),
                             .learning_rate = s.learning_rate,
                             .generator = torch_generator(s.seed),
                             .callbacks = s.training.made_callbacks(),
                             .resume = resume};
-  task.options.folder = fs::path(s.output) / "training";
+  task.options.folder = run.path();
   task.options.model = "characters";
-  task.options.settings = to_result_yaml(s);
+  task.options.settings = described;
   task.callbacks.push_back(log);
   tracking::add_loggers(
       task.callbacks, s.tracking, fs::path(s.output) / "logs",
@@ -157,13 +238,10 @@ auto train(settings const& s, std::string const& resume) -> int {
   auto const by = device.cuda ? gpu.train : train_model<default_backend, model>;
   auto const how = by(std::move(task), text, {numbers.begin(), numbers.end()});
   if (s.training.fast_dev_run > 0) return 0;
-  if (how == ending::interrupted) {
-    std::printf("interrupted; to go on: the same command with --resume\n");
-    return 130;
-  }
-  write_file(fs::path(s.output) / "losses.csv", log->text());
-  save_parameters(model_file(s), *p);
-  draw(s.output);
+  if (how == ending::interrupted) return 130;
+  write_file(run.path() / "losses.csv", log->text());
+  save_parameters(run.path() / model_file, *p);
+  draw(run.path());
   return 0;
 }
 
@@ -198,7 +276,10 @@ class listener {
 /// Prints the prompt and what follows it, a character at a time.
 void generate(settings const& s) {
   auto const p = std::make_unique<parameters>();
-  load_parameters(model_file(s), *p);
+  if (run_folder::is_torn(s.output))
+    throw usage_error(s.output +
+                      ": a training was stopped while it took this folder: train --resume");
+  load_parameters(fs::path(s.output) / model_file, *p);
   auto hear = listener(*p);
   auto generator = torch_generator(s.seed);
   for (auto const c : s.prompt)
@@ -229,14 +310,14 @@ auto run(int count, char** arguments) -> int {
   }
   auto resume = std::string{};
   add_resume(*learn, resume);
+  learn->get_option("--resume")
+      ->description(
+          "go on from a checkpoint: last (where no word follows), best, or a file of this run");
   if (not parse_command_line(app, count, arguments)) return 0;
   check_ranges(s);
   s.training.check();
   (void)s.tracking.names();
-  if (*learn) {
-    check_range("max_steps", s.training.max_steps, 2U, 100'000'000U);
-    return train(s, resume);
-  }
+  if (*learn) return train(s, resume);
   if (*write) generate(s);
   return 0;
 }

@@ -11,10 +11,19 @@
 
 namespace characters {
 
+/// What is ASCII of a text, and how much is not.
+struct ascii_text {
+  std::string characters;
+  std::size_t bytes = 0;     ///< that were read
+  std::size_t left_out = 0;  ///< of them
+};
+
 /// The ASCII of a file, or of all files of a folder in the order of their names but those with an
-/// extension, which index the others. Errors: a text too short to
-/// learn from.
-[[nodiscard]] inline auto load_text(std::filesystem::path const& path) -> std::string {
+/// extension, which index the others.
+///
+/// Errors  std::runtime_error for a text that is too short to learn from, and for one of which more
+///         than a twentieth is left out: what remains would not be its language
+[[nodiscard]] inline auto load_text(std::filesystem::path const& path) -> ascii_text {
   namespace fs = std::filesystem;
   auto files = std::vector<fs::path>{};
   if (fs::is_directory(path)) {
@@ -25,16 +34,22 @@ namespace characters {
   } else {
     files.push_back(path);
   }
-  auto text = std::string{};
+  auto text = ascii_text{};
   for (auto const& file : files)
     for (auto const byte : tessera::read_file(file)) {
       auto const c = static_cast<unsigned char>(byte);
-      if (c == '\n' || c == '\t' || (c >= ' ' && c < 127)) text += static_cast<char>(c);
+      auto const is_kept = c == '\n' || c == '\t' || (c >= ' ' && c < 127);
+      if (is_kept) text.characters += static_cast<char>(c);
+      if (not is_kept && c != '\r') ++text.left_out;
+      ++text.bytes;
     }
-  if (text.size() < 1000 * (context + 1))
+  if (text.left_out > text.bytes / 20)
+    throw std::runtime_error(path.string() + ": expected ASCII, " + std::to_string(text.left_out) +
+                             " of " + std::to_string(text.bytes) + " bytes are none");
+  if (text.characters.size() < 1000 * (context + 1))
     throw std::runtime_error(path.string() + ": expected at least " +
                              std::to_string(1000 * (context + 1)) + " characters of ASCII, found " +
-                             std::to_string(text.size()));
+                             std::to_string(text.characters.size()));
   return text;
 }
 

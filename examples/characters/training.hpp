@@ -4,6 +4,7 @@
 #include <tessera/data/tokens.hpp>
 #include <tessera/optim/schedule.hpp>
 #include <tessera/random/torch.hpp>
+#include <tessera/train/run_folder.hpp>
 #include <tessera/train/trainer.hpp>
 
 #include <functional>
@@ -14,8 +15,10 @@
 /// The training of the model, on the host or on a GPU.
 namespace characters {
 
-/// What a training is told. Its generator has drawn the first parameters.
+/// What a training is told. Its generator has drawn the first parameters; its run is shown with the
+/// first checkpoint after a step.
 struct training_task {
+  tessera::run_folder& run;
   tessera::trainer_options options;
   double learning_rate = 0;
   tessera::torch_generator generator;
@@ -56,6 +59,11 @@ auto train_model(training_task task, split_text const& text, std::span<float> pa
       schedule{one_cycle_lr{.total = steps, .rise = 0.05}}, {});
   std::ranges::copy(parameters, numbers_of(trainer.parameters()).begin());
   trainer.callbacks = std::move(task.callbacks);
+  trainer.on_checkpoint = [&] {
+    if (trainer.progress().step == 0) return;
+    task.run.show();
+    trainer.move_to(task.run.path());
+  };
   if (not task.resume.empty()) trainer.resume(task.resume);
   auto const how = trainer.fit(source, held_out);
   auto const last = numbers_of(trainer.parameters());

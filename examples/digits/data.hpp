@@ -5,6 +5,7 @@
 #include <tessera/data/tensor_batches.hpp>
 
 #include <stdexcept>
+#include <string>
 
 #include "network.hpp"
 
@@ -22,12 +23,40 @@ struct split_data {
   labelled_images held_out;
 };
 
+namespace detail {
+
+/// Errors  std::runtime_error, which names the file and the row, counted from 0
+inline void check_digits(std::filesystem::path const& path, auto const& table) {
+  constexpr auto pixels = size * size;
+  auto const fail = [&](std::string const& what) {
+    throw std::runtime_error(path.string() + ": " + what);
+  };
+  auto const check = [&](std::size_t row, std::size_t column, std::size_t most, char const* what) {
+    auto const found = std::size_t{table(row, column)};
+    if (found > most)
+      fail("row " + std::to_string(row) + ": expected " + what + " from 0 to " +
+           std::to_string(most) + ", found " + std::to_string(found));
+  };
+  if (table.dimension() != 2 || table.shape(1) != pixels + 1)
+    fail("expected rows of 64 pixels and a class");
+  if (table.shape(0) < batch)
+    fail("expected at least " + std::to_string(batch) + " rows, found " +
+         std::to_string(table.shape(0)));
+  for (auto row = std::size_t{0}; row < table.shape(0); ++row) {
+    for (auto k = std::size_t{0}; k < pixels; ++k) check(row, k, 16, "a pixel");
+    check(row, pixels, classes - 1, "a class");
+  }
+}
+
+}  // namespace detail
+
 /// The file of tests/reference/digits.py, every fifth of a shuffled order held out.
+///
+/// Errors  std::runtime_error, which names the row, where a number is no pixel or no class
 [[nodiscard]] inline auto load_digits(std::filesystem::path const& path) -> split_data {
   auto const table = tessera::load_npy<std::uint8_t>(path);
   constexpr auto pixels = size * size;
-  if (table.dimension() != 2 || table.shape(1) != pixels + 1)
-    throw std::runtime_error(path.string() + ": expected rows of 64 pixels and a class");
+  detail::check_digits(path, table);
   auto const rows = table.shape(0);
   auto const order = tessera::shuffled(0, 0, rows);
   auto const held_out = (rows + 4) / 5;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <tessera/optim/schedule.hpp>
+#include <tessera/train/run_folder.hpp>
 #include <tessera/train/trainer.hpp>
 
 #include <functional>
@@ -12,8 +13,10 @@
 /// The training of the denoiser, on the host or on a GPU.
 namespace digits {
 
-/// What a training is told. Its generator has drawn the first parameters.
+/// What a training is told. Its generator has drawn the first parameters; its run is shown with the
+/// first checkpoint after a step.
 struct training_task {
+  tessera::run_folder& run;
   tessera::trainer_options options;
   double learning_rate = 0;
   std::uint64_t seed = 0;  ///< of the order
@@ -50,6 +53,11 @@ auto train_model(training_task task, labelled_images const& data, std::span<floa
       average({.decay = 0.995}));
   std::ranges::copy(parameters, numbers_of(trainer.parameters()).begin());
   trainer.callbacks = std::move(task.callbacks);
+  trainer.on_checkpoint = [&] {
+    if (trainer.progress().step == 0) return;
+    task.run.show();
+    trainer.move_to(task.run.path());
+  };
   if (not task.resume.empty()) trainer.resume(task.resume);
   auto const how = trainer.fit(source);
   auto const mean = numbers_of(trainer.template part<average>().average());
