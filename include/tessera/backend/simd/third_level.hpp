@@ -14,7 +14,7 @@ namespace tessera::lane::inline TESSERA_TARGET {
 ///         copies, on a Zen 4 2 to 4 % more in place
 [[nodiscard]] inline auto third_level_is_near() -> bool {
 #if TESSERA_MATRIX_UNIT
-  return __builtin_cpu_is("amd") != 0;
+  return static_cast<bool>(__builtin_cpu_is("amd"));
 #else
   return false;
 #endif
