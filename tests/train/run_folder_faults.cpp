@@ -282,6 +282,14 @@ auto keeps_all(std::filesystem::path const& folder, std::string const& from) -> 
   std::erase_if(result, [](auto const& each) { return each.first.ends_with(".part"); });
   return result;
 }
+/// Kills and refuses at one call after another, until none is left that ends it; how many did.
+[[nodiscard]] auto ends_at_each_call(auto const& is_ended) -> long {
+  auto ends = 0L;
+  while (is_ended(plan{fault::killed, ends + 1}))
+    (void)is_ended(plan{fault::refused, ++ends, ENOSPC, true});
+  return ends;
+}
+
 }  // namespace
 
 TEST_CASE("run_folder: a fit on from an older checkpoint, ended at each call, can be resumed") {
@@ -307,9 +315,7 @@ TEST_CASE("run_folder: a fit on from an older checkpoint, ended at each call, ca
     std::filesystem::remove_all(f / "run");
     return first != 0;
   };
-  auto deaths = 0L;
-  while (is_ended({fault::killed, deaths + 1}))
-    (void)is_ended({fault::refused, ++deaths, ENOSPC, true});
+  auto const deaths = ends_at_each_call(is_ended);
   CHECK(deaths > 50);
   std::printf("%5ld calls\n", deaths);
 }
@@ -337,8 +343,5 @@ TEST_CASE("run_folder: a fit that goes on in a new folder, ended at each call, c
     std::filesystem::remove_all(f / "run");
     return first != 0;
   };
-  auto deaths = 0L;
-  while (is_ended({fault::killed, deaths + 1}))
-    (void)is_ended({fault::refused, ++deaths, ENOSPC, true});
-  CHECK(deaths > 50);
+  CHECK(ends_at_each_call(is_ended) > 50);
 }

@@ -219,9 +219,8 @@ inline void write_parts(std::filesystem::path const& given,
 /// stays one, and what it leads to is written; who may read a file that is replaced, stays.
 ///
 /// Errors  file_error (a full disk, a file or folder that is not writable, a pipe, a device); the
-///         old content remains and no
-///         temporary file does. Only where the disk refuses the new name last of all, the new
-///         content is there already, and the message says so
+///         old content remains and no temporary file does. Only where the disk refuses the new
+///         name last of all, the new content is there already, and the message says so
 inline void write_file(std::filesystem::path const& path,
                        std::initializer_list<std::span<std::byte const>> parts) {
   detail::write_parts(path, {parts.begin(), parts.size()});

@@ -131,8 +131,9 @@ template <class P, class S> struct onnx_place {
 
   /// A parameter, or statistics, under the name that it has in files of PyTorch.
   template <class W> auto tensor(char const* name, W const& w) -> std::string {
-    auto const in_model = std::string{(path / path_name(name)).c_str()};
-    if ((path / path_name(name)).is_cut())
+    auto const whole = path / path_name(name);
+    auto const in_model = std::string{whole.c_str()};
+    if (whole.is_cut())
       throw onnx_error("save_onnx: expected paths of parameters of less than 128 letters, got \"" +
                        in_model + '"');
     return graph.tensor(in_model, detail::onnx_extents_of<shape_of<W>>(),
