@@ -41,7 +41,7 @@ using source = std::function<void(steps::trainer::batch&, tessera::torch_generat
     };
   }
   if (network == "characters") {
-    auto const text = std::make_shared<std::string>(characters::load_text(data));
+    auto const text = std::make_shared<std::string>(characters::load_text(data).characters);
     return [text](auto& batch, auto& generator) {
       for (auto lane = std::size_t{0}; lane < characters::batch; ++lane) {
         auto const start =
