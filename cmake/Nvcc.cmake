@@ -1,5 +1,5 @@
-# Device code for sm_80 and sm_90, and as PTX for what comes after them, by nvcc 13, the machine's or
-# the one that bootstrap.sh puts into build/nvcc. CMake's own CUDA support is not used: 3.25 does not
+# Device code for TESSERA_CUDA_ARCHITECTURES, and as PTX for what comes after them, by nvcc 13, the
+# machine's or the one that bootstrap.sh puts into build/nvcc. CMake's own CUDA support is not used: 3.25 does not
 # know the layout of the latter.
 #   tessera_cuda_program(<target> <file.cu> [CUBLASLT] [KEEP <folder>] [<sources>...])
 # makes a program, with products by cuBLASLt where that is said; its PTX stays in the folder.
@@ -20,10 +20,10 @@ find_library(TESSERA_CUBLASLT_LIBRARY NAMES cublasLt libcublasLt.so.13
 message(STATUS "tessera: device code by ${TESSERA_NVCC}")
 find_path(TESSERA_NVCC_HANA boost/hana.hpp)
 
+set(TESSERA_CUDA_ARCHITECTURES 80 90 CACHE STRING "GPUs that device code is compiled for, the least first")
+
 # Multiply-adds are fused where the library says so, and nowhere else.
 set(TESSERA_NVCC_FLAGS -std=c++20 -O2 --expt-relaxed-constexpr -fmad=false -diag-suppress 186,224,549,1675
-  -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-  -gencode arch=compute_90,code=compute_90 -t 2
   -ccbin "${CMAKE_CXX_COMPILER}" -Xcompiler=-march=${TESSERA_OWN_ARCH},-ffp-contract=off)
 
 function(tessera_cuda_part target source)
@@ -34,12 +34,19 @@ function(tessera_cuda_part target source)
     set(keep --keep --keep-dir "${arg_KEEP}")
     set(tidy COMMAND find "${arg_KEEP}" -type f -not -name "*.ptx" -delete)
   endif()
+  set(architectures)
+  foreach(one IN LISTS TESSERA_CUDA_ARCHITECTURES)
+    list(APPEND architectures -gencode arch=compute_${one},code=sm_${one})
+  endforeach()
+  list(GET TESSERA_CUDA_ARCHITECTURES -1 newest)
+  list(LENGTH TESSERA_CUDA_ARCHITECTURES side_by_side)
+  list(APPEND architectures -gencode arch=compute_${newest},code=compute_${newest} -t ${side_by_side})
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.o")
   # Without those that have a comma, at which nvcc would cut them: lists that host code alone reads.
   set(definitions "$<FILTER:$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>,EXCLUDE,[$<COMMA>]>")
   set(folders "$<REMOVE_DUPLICATES:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>>")
   add_custom_command(OUTPUT "${object}"
-    COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS}
+    COMMAND "${TESSERA_NVCC}" ${TESSERA_NVCC_FLAGS} ${architectures}
       "$<$<BOOL:${definitions}>:-D$<JOIN:${definitions},;-D>>"
       "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
       "-I${TESSERA_NVCC_HANA}" -MD -MF "${object}.d"
