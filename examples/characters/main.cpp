@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/program/gnuplot.hpp>
+#include <tessera/program/training_run.hpp>
 #include <tessera/program/training_settings.hpp>
 #include <tessera/random/token_sampler.hpp>
 
@@ -181,35 +182,18 @@ class loss_log : public callback {
   clock::time_point began_;
 };
 
-/// Errors  file_error, and usage_error that names the checkpoint which was asked for
-[[nodiscard]] auto open_run(settings const& s, std::string const& described,
-                            std::string const& resume) -> run_folder {
-  if (s.output.empty()) throw usage_error("--output: expected a folder, got nothing");
-  try {
-    return run_folder({s.output,
-                       described,
-                       {model_file, "losses.csv", "losses.png", "plots.gp"},
-                       not resume.empty()});
-  } catch (file_error const& e) {
-    if (resume.empty() || resume == "last" || resume == "best") throw;
-    throw usage_error("--resume " + resume + ": expected a file of the run in " + s.output + ": " +
-                      e.what());
-  }
-}
-
 /// 130 where it was interrupted.
 auto train(settings const& s, std::string const& resume) -> int {
   auto const gpu = on_gpu();
   auto const device = choose_device(s.training.device, gpu.answers);
   std::printf("%s\n", device.line.c_str());
-  if (s.training.fast_dev_run > 0 && not resume.empty())
-    throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
   auto const loaded = load_text(s.text);
   auto const described = described_training(s, loaded.characters);
-  auto run = open_run(s, described, resume);
-  if (not run.resumes() && s.training.fast_dev_run == 0 &&
-      fs::exists(fs::path(s.output) / run_folder::checkpoint_file))
-    std::printf("the training in %s is replaced with the first checkpoint\n", s.output.c_str());
+  auto run = training_run({.output = s.output,
+                           .settings = described,
+                           .files = {model_file, "losses.csv", "losses.png", "plots.gp"},
+                           .resume = resume,
+                           .keeps_nothing = s.training.fast_dev_run > 0});
   if (loaded.left_out > 0)
     std::printf("%zu of %zu bytes are no ASCII and left out\n", loaded.left_out, loaded.bytes);
   auto const text = split(loaded.characters);
@@ -276,9 +260,7 @@ class listener {
 /// Prints the prompt and what follows it, a character at a time.
 void generate(settings const& s) {
   auto const p = std::make_unique<parameters>();
-  if (run_folder::is_torn(s.output))
-    throw usage_error(s.output +
-                      ": a training was stopped while it took this folder: train --resume");
+  training_run::check_whole(s.output);
   load_parameters(fs::path(s.output) / model_file, *p);
   auto hear = listener(*p);
   auto generator = torch_generator(s.seed);

@@ -59,11 +59,7 @@ auto train_model(training_task task, split_text const& text, std::span<float> pa
       schedule{one_cycle_lr{.total = steps, .rise = 0.05}}, {});
   std::ranges::copy(parameters, numbers_of(trainer.parameters()).begin());
   trainer.callbacks = std::move(task.callbacks);
-  trainer.on_checkpoint = [&] {
-    if (trainer.progress().step == 0) return;
-    task.run.show();
-    trainer.move_to(task.run.path());
-  };
+  task.run.show_with_checkpoint_of(trainer);
   if (not task.resume.empty()) trainer.resume(task.resume);
   auto const how = trainer.fit(source, held_out);
   auto const last = numbers_of(trainer.parameters());

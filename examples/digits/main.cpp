@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/program/gnuplot.hpp>
+#include <tessera/program/training_run.hpp>
 #include <tessera/program/training_settings.hpp>
 
 #include <boost/crc.hpp>
@@ -104,7 +105,7 @@ template <class P> void load(fs::path const& path, std::string const& described,
 
 /// Trains the classifier, or takes that of the run that goes on; returns the share of the held-out
 /// images that it recognizes, nothing where it was interrupted.
-auto train_classifier(settings const& s, split_data const& data, run_folder const& run,
+auto train_classifier(settings const& s, split_data const& data, training_run const& run,
                       std::string const& described) -> std::optional<double> {
   auto trainer = tessera::trainer<learner, cross_entropy>(
       {.max_epochs = s.classifier_epochs, .fast_dev_run = s.training.fast_dev_run},
@@ -161,7 +162,7 @@ class loss_log : public callback {
 };
 
 /// Trains the denoiser, and keeps the average of its weights. 130 where it was interrupted.
-auto train_denoiser(settings const& s, split_data const& data, run_folder& run,
+auto train_denoiser(settings const& s, split_data const& data, training_run& run,
                     std::string const& described, std::string const& resume, training_function by)
     -> int {
   auto const log = std::make_shared<loss_log>();
@@ -267,35 +268,18 @@ void draw(fs::path const& folder, std::string const& table) try {
   std::fprintf(stderr, "digits: no pictures: %s\n", e.what());
 }
 
-/// Errors  file_error, and usage_error that names the checkpoint which was asked for
-[[nodiscard]] auto open_run(settings const& s, std::string const& described,
-                            std::string const& resume) -> run_folder {
-  if (s.output.empty()) throw usage_error("--output: expected a folder, got nothing");
-  try {
-    return run_folder({s.output,
-                       described,
-                       {classifier_file, denoiser_file, "losses.csv", "losses.png", "samples.txt",
-                        "samples.png", "plots.gp"},
-                       not resume.empty()});
-  } catch (file_error const& e) {
-    if (resume.empty() || resume == "last" || resume == "best") throw;
-    throw usage_error("--resume " + resume + ": expected a file of the run in " + s.output + ": " +
-                      e.what());
-  }
-}
-
 auto train(settings const& s, std::string const& resume) -> int {
   auto const gpu = on_gpu();
   auto const device = choose_device(s.training.device, gpu.answers);
   std::printf("%s\n", device.line.c_str());
-  if (s.training.fast_dev_run > 0 && not resume.empty())
-    throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
   auto const data = load_digits(s.data);
   auto const described = described_training(s);
-  auto run = open_run(s, described, resume);
-  if (not run.resumes() && s.training.fast_dev_run == 0 &&
-      fs::exists(fs::path(s.output) / run_folder::checkpoint_file))
-    std::printf("the training in %s is replaced with the first checkpoint\n", s.output.c_str());
+  auto run = training_run({.output = s.output,
+                           .settings = described,
+                           .files = {classifier_file, denoiser_file, "losses.csv", "losses.png",
+                                     "samples.txt", "samples.png", "plots.gp"},
+                           .resume = resume,
+                           .keeps_nothing = s.training.fast_dev_run > 0});
   auto const ctrl_c = interrupt_guard{};
   std::printf("%zu digits to learn from, %zu held out\n", data.train.count(),
               data.held_out.count());
@@ -316,9 +300,7 @@ auto train(settings const& s, std::string const& resume) -> int {
 
 void sample(settings const& s) {
   auto const folder = fs::path(s.output);
-  if (run_folder::is_torn(folder))
-    throw usage_error(s.output +
-                      ": a training was stopped while it took this folder: train --resume");
+  training_run::check_whole(folder);
   auto const described = training_of(folder / denoiser_file);
   auto p = std::make_unique<parameters_of<classifier, owned<float>>>();
   load(folder / classifier_file, described, *p);

@@ -53,11 +53,7 @@ auto train_model(training_task task, labelled_images const& data, std::span<floa
       average({.decay = 0.995}));
   std::ranges::copy(parameters, numbers_of(trainer.parameters()).begin());
   trainer.callbacks = std::move(task.callbacks);
-  trainer.on_checkpoint = [&] {
-    if (trainer.progress().step == 0) return;
-    task.run.show();
-    trainer.move_to(task.run.path());
-  };
+  task.run.show_with_checkpoint_of(trainer);
   if (not task.resume.empty()) trainer.resume(task.resume);
   auto const how = trainer.fit(source);
   auto const mean = numbers_of(trainer.template part<average>().average());

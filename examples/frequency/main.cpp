@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <tessera/io/file.hpp>
 #include <tessera/program/command_line.hpp>
+#include <tessera/program/training_run.hpp>
 #include <tessera/train/display.hpp>
 #include <tessera/train/interrupt.hpp>
-#include <tessera/train/run_folder.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -42,9 +42,7 @@ struct trained {
 };
 [[nodiscard]] auto open_folder(fs::path const& folder) -> trained {
   auto result = trained{};
-  if (run_folder::is_torn(folder))
-    throw usage_error(folder.string() +
-                      ": a training was stopped while it took this folder: train --resume");
+  training_run::check_whole(folder);
   if (not fs::exists(folder / "settings.yaml"))
     throw usage_error(folder.string() + " has no settings.yaml: it is no output of `train`");
   read_config((folder / "settings.yaml").string(), result.s);
@@ -64,15 +62,11 @@ auto train(settings const& s, fs::path const& folder, std::string const& resume)
   auto f = make_filter(s);
   auto table = std::ostringstream{};
   auto const costs = f->describe(table);
-  if (s.training.fast_dev_run > 0 && not resume.empty())
-    throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
-  if (folder.empty()) throw usage_error("--output: expected a folder, got nothing");
-  auto run = run_folder({folder,
-                         to_result_yaml(s),
-                         {"model.safetensors", "metrics.json", "plots"},
-                         not resume.empty()});
-  if (resume.empty() && fs::exists(folder / "checkpoint.safetensors"))
-    std::printf("the training in %s is replaced with the first checkpoint\n", folder.c_str());
+  auto run = training_run({.output = folder,
+                           .settings = to_result_yaml(s),
+                           .files = {"model.safetensors", "metrics.json", "plots"},
+                           .resume = resume,
+                           .keeps_nothing = s.training.fast_dev_run > 0});
   std::printf("%s, %zu parameters\n%s", model_name(s).c_str(), costs.parameters,
               table.str().c_str());
 

@@ -79,11 +79,7 @@ template <class Mode, class Model>
       {s.schedule, {.from = epochs / 2, .to = epochs, .factor = 0.02}}, {});
   trainer.callbacks = s.training.made_callbacks();
   trainer.callbacks.insert(trainer.callbacks.end(), told.begin(), told.end());
-  trainer.on_checkpoint = [&] {
-    if (trainer.progress().step == 0) return;
-    run.show();
-    trainer.move_to(run.path());
-  };
+  run.show_with_checkpoint_of(trainer);
   if (run.resumes()) {
     trainer.resume(resume);
     check_finite(trainer.checkpoint_file(), trainer.parameters());

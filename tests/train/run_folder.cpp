@@ -3,6 +3,8 @@
 #include <support/folder.hpp>
 #include <tessera/train/run_folder.hpp>
 
+#include <functional>
+
 using namespace tessera;
 
 namespace {
@@ -24,8 +26,37 @@ void finished_run(test::folder const& f, std::string const& settings, std::strin
   run.show();
   write_file(run.path() / "model", model);
 }
+/// What a trainer does at a checkpoint.
+struct step_counter {
+  std::filesystem::path folder;
+  std::uint64_t step = 0;
+  std::function<void()> on_checkpoint = {};
+
+  [[nodiscard]] auto progress() const -> step_counter const& { return *this; }
+  void move_to(std::filesystem::path to) { folder = std::move(to); }
+  void save() const {
+    write_file(folder / run_folder::checkpoint_file, std::to_string(step));
+    on_checkpoint();
+  }
+};
 }  // namespace
 
+TEST_CASE("run_folder: it is shown with the first checkpoint after a step") {
+  auto const f = test::folder{};
+  finished_run(f, "rate: 1\n", "old");
+  auto run = run_folder(options(f, "rate: 2\n"));
+  auto trainer = step_counter{run.path()};
+  run.show_with_checkpoint_of(trainer);
+  trainer.save();
+  CHECK(run.path() != f / "out");
+  CHECK(test::text_of(f / "out/model") == "old");
+  trainer.step = 1;
+  trainer.save();
+  CHECK(trainer.folder == f / "out");
+  trainer.step = 2;
+  trainer.save();
+  CHECK(test::text_of(f / "out/checkpoint.safetensors") == "2");
+}
 TEST_CASE("run_folder: a new run stands beside the old one until it is shown") {
   auto const f = test::folder{};
   finished_run(f, "rate: 1\n", "old");

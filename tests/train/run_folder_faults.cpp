@@ -123,11 +123,7 @@ auto program(std::filesystem::path const& folder, double rate, bool resume) -> i
                                           .model = "tiny",
                                           .settings = settings},
                                          adam{.rate = rate}, {}, {});
-    t.on_checkpoint = [&] {
-      if (t.progress().step == 0) return;
-      run.show();
-      t.move_to(run.path());
-    };
+    run.show_with_checkpoint_of(t);
     if (resume) {
       t.resume();
     } else {

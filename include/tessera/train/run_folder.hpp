@@ -97,6 +97,15 @@ class run_folder {
     finish();
     path_ = options_.folder;
   }
+  /// show() with the first checkpoint after a step; the trainer goes on in the folder. Both outlive
+  /// the fit.
+  template <class Trainer> void show_with_checkpoint_of(Trainer& trainer) {
+    trainer.on_checkpoint = [this, &trainer] {
+      if (trainer.progress().step == 0) return;
+      show();
+      trainer.move_to(path_);
+    };
+  }
   /// True for a folder whose last run was stopped while it took it: the files are of two runs until
   /// the next run_folder has finished that.
   [[nodiscard]] static auto is_torn(std::filesystem::path const& folder) -> bool {
