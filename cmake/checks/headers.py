@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.MULTILINE)
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>")
+OPENS = re.compile(r"[ \t]*#[ \t]*if")
+CLOSES = re.compile(r"[ \t]*#[ \t]*endif")
 # What parsing a library takes, whatever of it is included, about, in a hundredth of a second; and a
 # header of the standard library, or of this one, without what it includes.
 LIBRARIES = {"boost/hana": 20, "boost/asio": 120, "boost/beast": 120, "nlohmann": 170, "xsimd": 60,
@@ -28,12 +30,22 @@ headers = [header.relative_to(library).as_posix()
            for header in sorted((library / "tessera").rglob("*.hpp"))]
 if not headers:
     sys.exit(f"{root}: has no headers")
-includes = {header: INCLUDE.findall((library / header).read_text(encoding="utf-8"))
-            for header in headers}
+
+
+def included(header):
+    """What a header includes wherever it is read: not what stands behind an #if."""
+    found, depth = [], 0
+    for line in (library / header).read_text(encoding="utf-8").splitlines():
+        depth += bool(OPENS.match(line)) - bool(CLOSES.match(line))
+        found += INCLUDE.findall(line) if depth == 0 else []
+    return found
+
+
+includes = {header: included(header) for header in headers}
 
 
 def closed():
-    """For each header all that it includes, by others or itself, without conditions."""
+    """For each header all that it includes, by others or itself."""
     closures = {}
 
     def closure(header):

@@ -36,6 +36,13 @@ class Headers(CheckTest):
                                      "ops/worse.hpp: does not compile alone", arguments=self.arguments)
         self.assertNotIn("good", output)
 
+    def test_what_is_included_under_a_condition_is_not_taken_for_included(self):
+        self.write_users(6)
+        self.write("include/tessera/ops/bad.hpp", "#pragma once\n#if defined(OTHER)\n"
+                   "#include <tessera/core/base.hpp>\n#endif\ninline auto bad() { return name(); }\n")
+        self.assert_reports("ops/bad.hpp: does not compile alone", "undeclared identifier 'name'",
+                            arguments=self.arguments)
+
     def test_one_that_is_precompiled_is_reported_and_what_stands_on_it(self):
         self.write_users(6)
         self.write("include/tessera/core/base.hpp", "#pragma once\n#include <filesystem>\n"
