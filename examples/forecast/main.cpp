@@ -67,19 +67,19 @@ void begin_study(fs::path const& folder) {
 
 [[nodiscard]] auto train(settings const& s, fs::path const& folder, bool resumes) -> int {
   std::printf("%s\n", device_of(s).line.c_str());
+  auto const tries = s.training.fast_dev_run > 0;
+  training_run::check_options(folder, resumes, tries);
   auto const prices = load_prices(s);
   std::printf("%s: %zu days, %s to %s; %llu of them dropped, %s, %zu parameters\n", s.data.c_str(),
               prices.size(), prices.dates.front().c_str(), prices.dates.back().c_str(),
               static_cast<unsigned long long>(warm_up), s.model.c_str(),
               make_forecaster(s.choice())->parameters(s.look_back));
-  auto const tries = s.training.fast_dev_run > 0;
   auto run =
-      training_run({.output = folder,
-                    // A comment to who reads the settings, and compared as one of them.
-                    .settings = to_result_yaml(s) + "# data_digest: " + digest_of(prices) + '\n',
-                    .files = files_of_training(),
-                    .resume = resumes ? "last" : "",
-                    .keeps_nothing = tries});
+      run_folder({.folder = folder,
+                  // A comment to who reads the settings, and compared as one of them.
+                  .settings = to_result_yaml(s) + "# data_digest: " + digest_of(prices) + '\n',
+                  .files = files_of_training(),
+                  .resume = resumes});
   if (fs::exists(folder / "search.yaml"))  // behind the lock: a search may begin meanwhile
     throw usage_error("--output: expected no folder of a search, got " + folder.string());
   auto studies = std::vector<target_study>{};

@@ -37,6 +37,14 @@ class training_run : public run_folder {
   }
   /// True where a training was in the folder that ends with the first checkpoint of this one.
   [[nodiscard]] auto replaces() const -> bool { return replaces_; }
+  /// What a program can refuse before it reads anything. `keeps_nothing` is --fast-dev-run.
+  ///
+  /// Errors  usage_error for an empty --output, and for --resume of what keeps nothing
+  static void check_options(std::filesystem::path const& output, bool resumes, bool keeps_nothing) {
+    if (output.empty()) throw usage_error("--output: expected a folder, got nothing");
+    if (keeps_nothing && resumes)
+      throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
+  }
   /// Errors  usage_error for a folder of which a stopped training had taken a part
   static void check_whole(std::filesystem::path const& folder) {
     if (is_torn(folder))
@@ -46,10 +54,9 @@ class training_run : public run_folder {
 
  private:
   [[nodiscard]] static auto options_of(training_request const& asked) -> run_folder_options {
-    if (asked.output.empty()) throw usage_error("--output: expected a folder, got nothing");
-    if (asked.keeps_nothing && not asked.resume.empty())
-      throw usage_error("--resume: expected no --fast-dev-run, which keeps nothing to go on with");
-    return {asked.output, asked.settings, asked.files, not asked.resume.empty()};
+    auto const resumes = not asked.resume.empty();
+    check_options(asked.output, resumes, asked.keeps_nothing);
+    return {asked.output, asked.settings, asked.files, resumes};
   }
   bool replaces_ = false;
 };
