@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-from tree import LEVEL, line_of, report
+from tree import LEVEL, line_of, reached, report
 
 COMPONENTS = {"bridge", "io", "data", "text", "train", "program", "track", "optimize", "generate", "serve",
               "group"}
@@ -75,16 +75,7 @@ def circles(graph):
 
 def left_out(graph):
     """Headers that the umbrella of their kind does not reach."""
-    def reached(umbrella):
-        found, left = set(), [umbrella]
-        while left:
-            header = left.pop()
-            if header not in found:
-                found.add(header)
-                left.extend(graph.get(header, {}))
-        return found
-
-    umbrellas = {name: reached(name) for name in ["tessera.hpp", "cuda.hpp"] if name in graph}
+    umbrellas = {name: reached(graph, name) for name in ["tessera.hpp", "cuda.hpp"] if name in graph}
     for header in graph:
         parts = header.split("/")
         umbrella = "cuda.hpp" if "cuda" in parts else "tessera.hpp"

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from tree import reached
+
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>")
 OPENS = re.compile(r"[ \t]*#[ \t]*if")
 CLOSES = re.compile(r"[ \t]*#[ \t]*endif")
@@ -42,22 +44,6 @@ def included(header):
 
 
 includes = {header: included(header) for header in headers}
-
-
-def closed():
-    """For each header all that it includes, by others or itself."""
-    closures = {}
-
-    def closure(header):
-        if header not in closures:
-            closures[header] = set()  # for a circle, which is reported elsewhere
-            closures[header] = set(includes[header]).union(
-                *(closure(one) for one in includes[header] if one in includes))
-        return closures[header]
-
-    for header in headers:
-        closure(header)
-    return closures
 
 
 def library_of(name):
@@ -94,7 +80,7 @@ def read(header, output, base):
     return "" if done.returncode == 0 else f"{header}: does not compile alone\n{done.stdout}"
 
 
-closures = closed()
+closures = {header: reached(includes, header) - {header} for header in headers}
 chosen = bases(closures)
 with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     files = {header: f"{folder}/{number}" for number, header in enumerate(chosen)}

@@ -20,6 +20,17 @@ def line_of(text, position):
     return text.count("\n", 0, position) + 1
 
 
+def reached(graph, header):
+    """A header and all that it includes, by others or itself; the graph has what each one includes."""
+    found, left = set(), [header]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left.extend(graph.get(one, ()))
+    return found
+
+
 def report(problems, fine):
     """Prints the problems and ends the check, successfully only when there are none."""
     problems = list(problems)
